@@ -1,0 +1,44 @@
+// Original file: null
+
+export const Edition = {
+  EDITION_UNKNOWN: 0,
+  EDITION_LEGACY: 900,
+  EDITION_PROTO2: 998,
+  EDITION_PROTO3: 999,
+  EDITION_2023: 1000,
+  EDITION_2024: 1001,
+  EDITION_1_TEST_ONLY: 1,
+  EDITION_2_TEST_ONLY: 2,
+  EDITION_99997_TEST_ONLY: 99997,
+  EDITION_99998_TEST_ONLY: 99998,
+  EDITION_99999_TEST_ONLY: 99999,
+  EDITION_MAX: 2147483647,
+} as const;
+
+export type Edition =
+  | 'EDITION_UNKNOWN'
+  | 0
+  | 'EDITION_LEGACY'
+  | 900
+  | 'EDITION_PROTO2'
+  | 998
+  | 'EDITION_PROTO3'
+  | 999
+  | 'EDITION_2023'
+  | 1000
+  | 'EDITION_2024'
+  | 1001
+  | 'EDITION_1_TEST_ONLY'
+  | 1
+  | 'EDITION_2_TEST_ONLY'
+  | 2
+  | 'EDITION_99997_TEST_ONLY'
+  | 99997
+  | 'EDITION_99998_TEST_ONLY'
+  | 99998
+  | 'EDITION_99999_TEST_ONLY'
+  | 99999
+  | 'EDITION_MAX'
+  | 2147483647
+
+export type Edition__Output = typeof Edition[keyof typeof Edition]

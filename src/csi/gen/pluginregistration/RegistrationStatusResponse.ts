@@ -1,0 +1,8 @@
+// Original file: proto/registration.proto
+
+
+export interface RegistrationStatusResponse {
+}
+
+export interface RegistrationStatusResponse__Output {
+}
