@@ -26,7 +26,7 @@ export const O = {
   NOFOLLOW: constants.O_NOFOLLOW,
 } as const;
 
-export const SEEK = { DATA: 3, HOLE: 4 } as const;
+export const SEEK = { END: 2, DATA: 3, HOLE: 4 } as const;
 
 export const MS = {
   RDONLY: 1,

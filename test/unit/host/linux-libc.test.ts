@@ -132,7 +132,7 @@ onLinux('libc', () => {
       return jest.requireActual('koffi');
     });
     await jest.isolateModulesAsync(async () => {
-      const fresh = await import('../../../src/host/libc');
+      const fresh: { createLibc: typeof createLibc } = require('../../../src/host/libc');
       const lazy = fresh.createLibc();
       expect(loads).toBe(0);
       await lazy.statfs('/');

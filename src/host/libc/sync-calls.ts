@@ -1,0 +1,62 @@
+import { HostError } from '../host';
+import type { Argument, Binding, FunctionName } from './binding';
+import { descriptor, fsconfigSetCall, ioctlAbout, ioctlCall } from './calls';
+import { AT, FSMOUNT, SYSCALL } from './constants';
+import type { About } from './errno';
+import { encodeMountAttr } from './structs';
+
+/** Calls on the event loop's own thread: only what can never wait for a disk, a network or another process. */
+export interface SyncCalls {
+  closeSync(fd: number): void;
+  /** read(2) of what is at hand; null when there is nothing (ENODATA, end of file). */
+  readSync(fd: number, size: number): Buffer | null;
+  ioctlSync(fd: number, request: number, argument: Buffer | number | bigint, about?: Partial<About>): number;
+  lseekSync(fd: number, offset: bigint, whence: number): bigint;
+  /** An option whose value is not a path: the kernel only notes it down. */
+  fsconfigSetSync(fd: number, key: string, value?: string): void;
+  /** A descriptor of a detached mount of the created superblock, with MOUNT_ATTR `attributes`. */
+  fsmountSync(fd: number, attributes: number): number;
+  /** Sets and clears MOUNT_ATTR bits of the detached mount `fd` stands for. */
+  mountSetattrSync(fd: number, set: number, clear: number): void;
+}
+
+export function syncCalls(load: () => Binding): SyncCalls {
+  const call = (name: FunctionName, args: readonly Argument[], about: About) =>
+    load().callSync(name, args, about);
+
+  return {
+    closeSync(fd) {
+      call('close', [fd], { operation: 'close', subject: descriptor(fd) });
+    },
+    readSync(fd, size) {
+      const buffer = Buffer.alloc(size);
+      try {
+        const about = { operation: 'read', subject: descriptor(fd) };
+        const length = Number(call('read', [fd, buffer, size], about));
+        return length === 0 ? null : buffer.subarray(0, length);
+      } catch (error) {
+        if (error instanceof HostError && error.errno === 'ENODATA') return null;
+        throw error;
+      }
+    },
+    ioctlSync(fd, request, argument, about) {
+      const [name, args] = ioctlCall(fd, request, argument);
+      return Number(call(name, args, ioctlAbout(fd, about)));
+    },
+    lseekSync(fd, offset, whence) {
+      return call('lseek', [fd, offset, whence], { operation: 'lseek', subject: descriptor(fd) });
+    },
+    fsconfigSetSync(fd, key, value) {
+      call(...fsconfigSetCall(fd, key, value));
+    },
+    fsmountSync(fd, attributes) {
+      const args = [SYSCALL.fsmount, fd, FSMOUNT.CLOEXEC, attributes];
+      return Number(call('fsmount', args, { operation: 'fsmount', subject: descriptor(fd) }));
+    },
+    mountSetattrSync(fd, set, clear) {
+      const attributes = encodeMountAttr(set, clear);
+      const args = [SYSCALL.mount_setattr, fd, '', AT.EMPTY_PATH, attributes, attributes.length];
+      call('mountSetattr', args, { operation: 'mount_setattr', subject: descriptor(fd) });
+    },
+  };
+}
