@@ -67,8 +67,8 @@ function show(result) {
     console.log(result.output.trimEnd());
     console.log(`-- the driver's log ends:\n${result.log}\n--`);
   }
-  console.log(`${result.name} (${seconds} s)`);
-  for (const line of result.closing) console.log(`  ${line}`);
+  console.log(`\n${result.name}: ${result.what} (${seconds} s)`);
+  for (const line of result.closing) console.log(line);
   for (const name of result.expected) {
     console.log(`  fails here, as it must without CAP_SYS_RESOURCE (npm run guest has it): ${name}`);
   }

@@ -43,7 +43,7 @@ function recordsLeft(dataDir) {
 }
 
 /**
- * @typedef {{ name: string, passed: number, failed: number, expected: string[], problems: string[], closing: string[],
+ * @typedef {{ name: string, what: string, passed: number, failed: number, expected: string[], problems: string[], closing: string[],
  *   output: string, log: string, ms: number }} ProfileResult `expected` names the specs that failed for a reason
  *   this machine gives; they count neither as passed nor as failed. Each line of `problems` is a failure.
  */
@@ -117,6 +117,7 @@ async function runProfile(children, options) {
   else if (removable) fs.rmSync(folder, { recursive: true, force: true });
   return {
     name: options.profile.name,
+    what: options.profile.what,
     passed: verdict.passed,
     failed: verdict.failed + ending.length + problems.length,
     expected: verdict.expected,

@@ -1,0 +1,96 @@
+// The Jest projects.
+'use strict';
+
+const fs = require('node:fs');
+const path = require('node:path');
+
+const { isRoot, privateMounts } = require('../machine.cjs');
+const { leftOut, result } = require('./result.cjs');
+
+/** Long enough for a slow machine with a cold cache; a suite that hangs is ended then. */
+const TIMEOUT_MS = 20 * 60_000;
+
+/** Tests that Jest was told not to run: they need something this machine lacks, and their names say what. */
+function skippedTests(report, root) {
+  return report.testResults.flatMap((file) =>
+    file.assertionResults
+      .filter(({ status }) => status === 'pending' || status === 'skipped' || status === 'todo')
+      .map(({ fullName }) => `${path.relative(root, file.name)}: ${fullName}`),
+  );
+}
+
+/** Reads what Jest wrote with --json. A file that failed before its first test counts as one failure. */
+function readReport(report, root, { status, output, filtered }) {
+  // With -t everything that does not match is "skipped": chosen, not left out.
+  const skipped = filtered ? [] : skippedTests(report, root);
+  const failed = report.numFailedTests + report.numRuntimeErrorTestSuites;
+  return result({
+    passed: report.numPassedTests,
+    failed: status !== 0 && failed === 0 ? 1 : failed,
+    skipped: skipped.length,
+    leftOut: skipped,
+    output,
+  });
+}
+
+/** Runs one project of jest.config.cjs; `before` are words to put before the command. */
+async function runProject(
+  { root, children, folder, patterns, jestArguments },
+  project,
+  { before = [], args = [] } = {},
+) {
+  const outputFile = path.join(folder, `jest-${project}.json`);
+  const words = [
+    ...before,
+    process.execPath,
+    path.join(root, 'node_modules/jest/bin/jest.js'),
+    '--selectProjects',
+    project,
+    '--ci',
+    '--json',
+    `--outputFile=${outputFile}`,
+    `--cacheDirectory=${path.join(root, '.cache/jest')}`,
+    ...(patterns.length > 0 ? ['--passWithNoTests'] : []),
+    ...args,
+    ...jestArguments,
+    // The option before takes one value only, so these cannot be mistaken for its values.
+    ...patterns.map((pattern) => `--testPathPatterns=${pattern}`),
+  ];
+  const env = { ...process.env, TMPDIR: folder };
+  const { status, output, timedOut } = await children.run(words[0], words.slice(1), {
+    cwd: root,
+    env,
+    timeoutMs: TIMEOUT_MS,
+  });
+  const ended = timedOut ? `${output}\nended after ${TIMEOUT_MS / 60_000} minutes` : output;
+  if (!fs.existsSync(outputFile)) return result({ failed: 1, output: ended });
+  const report = JSON.parse(fs.readFileSync(outputFile, 'utf8'));
+  return readReport(report, root, { status, output: withoutJson(ended), filtered: jestArguments.length > 0 });
+}
+
+/** With --json Jest also prints the report; only its talk is for people. */
+function withoutJson(output) {
+  return output
+    .split('\n')
+    .filter(
+      (line) => !line.startsWith('{"numFailedTestSuites"') && !line.startsWith('Test results written to'),
+    )
+    .join('\n');
+}
+
+function unit(context) {
+  return runProject(context, 'unit');
+}
+
+/**
+ * Real mounts and loop devices, in a mount namespace of their own: a run that is killed leaves nothing. One file at
+ * a time, since the loop devices are the machine's and tests compare the list of them.
+ */
+async function integration(context) {
+  if (!isRoot()) return leftOut('real mounts and loop devices need root');
+  const before = privateMounts();
+  if (before === null) return leftOut('unshare -m is refused: mounting needs CAP_SYS_ADMIN (and util-linux)');
+  return runProject(context, 'integration', { before, args: ['--runInBand'] });
+}
+
+module.exports = { integration, unit };
