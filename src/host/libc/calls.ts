@@ -15,6 +15,7 @@ export function ioctlAbout(fd: number, about: Partial<About> = {}): About {
 
 export function fsconfigSetCall(fd: number, key: string, value: string | undefined) {
   const command = value === undefined ? FSCONFIG.SET_FLAG : FSCONFIG.SET_STRING;
-  const about = { operation: 'fsconfig', subject: value === undefined ? key : `${key}=${value}` };
+  // The key alone: the value of a mount option may be a password.
+  const about = { operation: 'fsconfig', subject: key };
   return ['fsconfig', [SYSCALL.fsconfig, fd, command, key, value ?? null, 0], about] as const;
 }

@@ -74,7 +74,17 @@ export const STATX = { BASIC_STATS: 0x7ff, MNT_ID: 0x1000 } as const;
 export const STATX_ATTR = { MOUNT_ROOT: 0x2000n } as const;
 
 /** statfs(2) f_flags. */
-export const ST = { RDONLY: 1 } as const;
+export const ST = {
+  RDONLY: 1,
+  NOSUID: 2,
+  NODEV: 4,
+  NOEXEC: 8,
+  SYNCHRONOUS: 16,
+  NOATIME: 1024,
+  NODIRATIME: 2048,
+  RELATIME: 4096,
+  NOSYMFOLLOW: 8192,
+} as const;
 
 export const IOCTL = {
   FIFREEZE: 0xc0045877,

@@ -1,0 +1,180 @@
+import { promises as fs } from 'node:fs';
+import { HostError, type Mounts, type Usage } from '../host';
+import {
+  AT,
+  describeErrno,
+  IOCTL,
+  isErrno,
+  type Libc,
+  O,
+  S_IF,
+  ST,
+  STATX_ATTR,
+  type Statfs,
+  UMOUNT,
+} from '../libc';
+import { parseMountinfo } from './mountinfo';
+import { type MountApi, MountApiMissing } from './mounts-api';
+import { createClassicApi } from './mounts-classic';
+import { createContextApi } from './mounts-context';
+import { unknownType } from './mounts-explain';
+import { checkTarget, kindOf } from './mounts-target';
+import { parseWords } from './mounts-words';
+
+export interface MountsOptions {
+  /** `context`: fsopen(2) and its family; `classic`: mount(2); `auto` (default): the first where it is to be had. */
+  api?: 'auto' | 'context' | 'classic';
+}
+
+/** What the kernel could be asked to load a module for; anything else is no filesystem type. */
+const FS_TYPE = /^[a-z0-9][a-z0-9_.-]*$/i;
+
+export function createMounts(libc: Libc, options: MountsOptions = {}): Mounts {
+  const withApi = chooseApi(libc, options.api ?? 'auto');
+
+  return {
+    async at(path) {
+      let found: Awaited<ReturnType<Libc['statx']>>;
+      try {
+        found = await libc.statx(path, AT.SYMLINK_NOFOLLOW | AT.NO_AUTOMOUNT);
+      } catch (error) {
+        if (isErrno(error, 'ENOENT', 'ENOTDIR')) return null;
+        throw error;
+      }
+      if ((found.attributesMask & STATX_ATTR.MOUNT_ROOT) === 0n) {
+        throw new HostError(
+          'ENOSYS',
+          'statx',
+          `statx: ${path}: cannot tell mounts; Linux 5.8 or later is needed`,
+        );
+      }
+      if ((found.attributes & STATX_ATTR.MOUNT_ROOT) === 0n) return null;
+      // Only statfs(2) joins the flags of the mount and of the superblock.
+      const { flags } = await libc.statfs(path);
+      return {
+        device: found.device,
+        rootInode: found.inode,
+        mountId: found.mountId,
+        readOnly: (flags & BigInt(ST.RDONLY)) !== 0n,
+      };
+    },
+
+    async mount({ fsType, source, target, readOnly, options: given }) {
+      const words = parseWords(given);
+      if (!FS_TYPE.test(fsType)) {
+        throw unknownType({ fsType, source, target, optionKeys: [], kernelText: [] });
+      }
+      await withApi((api) => api.mount({ fsType, source, target, readOnly, words }));
+    },
+
+    async bind({ source, target, readOnly, options: given }) {
+      const words = parseWords(given);
+      await checkTarget(libc, 'bind', target);
+      try {
+        await withApi((api) => api.bind({ source, target, readOnly, words }));
+      } catch (error) {
+        throw error instanceof HostError ? await explainBind(libc, error, source, target) : error;
+      }
+    },
+
+    async unmount(target, { lazy = false } = {}) {
+      // A lazy unmount waits for nothing, and is what gets rid of a mount whose calls hang.
+      const calls = lazy ? libc.urgent : libc;
+      try {
+        await calls.umount2(target, UMOUNT.NOFOLLOW | (lazy ? UMOUNT.DETACH : 0));
+      } catch (error) {
+        throw error instanceof HostError ? explainUnmount(error, target) : error;
+      }
+    },
+
+    resizeTmpfs: (target, sizeBytes) => withApi((api) => api.resizeTmpfs(target, sizeBytes)),
+
+    async usage(path) {
+      return usageOf(await libc.statfs(path));
+    },
+
+    freeze: (path) => onFolder(libc, path, 'FIFREEZE'),
+    // A thaw is what lets hung calls go on: it must not queue behind them.
+    thaw: (path) => onFolder(libc, path, 'FITHAW'),
+
+    async sync(path) {
+      const fd = await libc.open(path, O.RDONLY | O.NONBLOCK | O.CLOEXEC);
+      try {
+        const isFolder = ((await libc.fstatx(fd)).mode & S_IF.MT) === S_IF.DIR;
+        await (isFolder ? libc.syncfs(fd, path) : libc.fsync(fd, path));
+      } finally {
+        await libc.close(fd);
+      }
+    },
+
+    async list() {
+      return parseMountinfo(await fs.readFile('/proc/self/mountinfo', 'utf8'));
+    },
+  };
+}
+
+function chooseApi(libc: Libc, choice: 'auto' | 'context' | 'classic') {
+  const context = createContextApi(libc);
+  const classic = createClassicApi(libc);
+  let contextMissing = choice === 'classic';
+  return async (use: (api: MountApi) => Promise<void>): Promise<void> => {
+    if (contextMissing) return use(classic);
+    try {
+      return await use(context);
+    } catch (error) {
+      if (!(error instanceof MountApiMissing)) throw error;
+      if (choice === 'context') {
+        throw new HostError(error.errno, error.call, `${error.call}: ${describeErrno(error.errno)}`);
+      }
+      if (error.errno === 'ENOSYS') contextMissing = true;
+      return use(classic);
+    }
+  };
+}
+
+async function explainBind(libc: Libc, error: HostError, source: string, target: string): Promise<HostError> {
+  const text = `bind: ${target}: ${describeErrno(error.errno)}: of ${source}`;
+  const sourceKind = await kindOf(libc, source).catch(() => undefined);
+  if (sourceKind === null) return new HostError('ENOENT', 'bind', `${text}: the source does not exist`);
+  if (sourceKind === 'folder' || sourceKind === 'other') await checkTarget(libc, 'bind', target, sourceKind);
+  const reasons: Readonly<Record<string, string>> = {
+    EINVAL: 'the source is not mounted in this mount namespace, or is unbindable',
+    EPERM: 'mounting asks for CAP_SYS_ADMIN',
+  };
+  const reason = reasons[error.errno];
+  return new HostError(error.errno, 'bind', reason === undefined ? text : `${text}: ${reason}`);
+}
+
+function explainUnmount(error: HostError, target: string): HostError {
+  const reasons: Readonly<Record<string, string>> = {
+    EINVAL: 'nothing is mounted there',
+    EBUSY: 'something on it is in use: an open file, a working directory, a mount below it',
+    EPERM: 'unmounting asks for CAP_SYS_ADMIN',
+  };
+  const reason = reasons[error.errno];
+  const text = `umount2: ${target}: ${describeErrno(error.errno)}`;
+  return new HostError(error.errno, 'umount2', reason === undefined ? text : `${text}: ${reason}`);
+}
+
+async function onFolder(libc: Libc, path: string, operation: 'FIFREEZE' | 'FITHAW'): Promise<void> {
+  const calls = operation === 'FITHAW' ? libc.urgent : libc;
+  const fd = await calls.open(path, O.RDONLY | O.NONBLOCK | O.CLOEXEC);
+  try {
+    await calls.ioctl(fd, IOCTL[operation], 0, { operation, subject: path });
+  } finally {
+    await calls.close(fd);
+  }
+}
+
+function usageOf(stat: Statfs): Usage {
+  const count = (total: bigint, free: bigint, available: bigint, unit: bigint) => {
+    // A filesystem is free to answer anything (btrfs estimates, FUSE makes it up): the sum must hold all the same.
+    const used = free > total ? 0n : total - free;
+    const usable = available > total - used ? total - used : available;
+    return { total: total * unit, used: used * unit, available: usable * unit };
+  };
+  return {
+    bytes: count(stat.blocks, stat.blocksFree, stat.blocksAvailable, stat.fragmentSize),
+    inodes: count(stat.files, stat.filesFree, stat.filesFree, 1n),
+  };
+}
