@@ -10,14 +10,16 @@ const key = fc.oneof(harmless, fc.constantFrom('__proto__', 'constructor', 'user
 /** Any value of a message of the schema, with the marker in every place that must not be shown. */
 export function messageOf(typeName: string): fc.Arbitrary<Record<string, unknown>> {
   const fields = Object.entries(schemaMessages[typeName]?.fields ?? {});
-  const models = fields.map(([name, field]) => [name, fieldOf(field, name === 'mount_flags')] as const);
+  const models = fields.map(([name, field]) => [name, fieldOf(name, field)] as const);
   return fc.record(Object.fromEntries(models), { requiredKeys: [] });
 }
 
-function fieldOf(field: SchemaField, flags: boolean): fc.Arbitrary<unknown> {
-  const value = field.secret || flags ? sensitive : scalarOf(field);
+function fieldOf(name: string, field: SchemaField): fc.Arbitrary<unknown> {
+  const value = field.secret || name === 'mount_flags' ? sensitive : scalarOf(field);
   if (field.label === 'repeated') return fc.array(value, { maxLength: 3 });
   if (field.label !== 'map') return value;
+  // Tokens come in contexts and secrets. Topology is public, and a refusal may quote it.
+  if (name === 'segments') return fc.dictionary(key, value, { maxKeys: 4 });
   const tokens = fc.option(sensitive.map((text): [string, unknown] => [SERVICE_ACCOUNT_TOKENS, text]));
   return fc
     .tuple(fc.array(fc.tuple(key, value), { maxLength: 4 }), tokens)
