@@ -69,7 +69,7 @@ function loadKoffi(): Koffi {
     throw new HostError(
       'ENOSYS',
       'load',
-      `the native module koffi cannot be loaded on ${process.platform}-${process.arch}: ${(cause as Error).message}. ` +
+      `the native module koffi cannot be loaded on ${process.platform}-${process.arch}: ${(cause as Error).message.split('\n')[0]}. ` +
         'Install with optional dependencies (npm install --include=optional), or use the memory backend',
     );
   }

@@ -99,7 +99,14 @@ export const IOCTL = {
   LOOP_CTL_GET_FREE: 0x4c82,
 } as const;
 
-export const S_IF = { MT: 0o170000, DIR: 0o040000, BLK: 0o060000, REG: 0o100000, LNK: 0o120000 } as const;
+export const S_IF = {
+  MT: 0o170000,
+  CHR: 0o020000,
+  DIR: 0o040000,
+  BLK: 0o060000,
+  REG: 0o100000,
+  LNK: 0o120000,
+} as const;
 
 /** System calls whose number is the same on every architecture (those added since Linux 5.1). */
 export const SYSCALL = {
@@ -119,3 +126,6 @@ export const SYSCALL_BY_ARCH: Readonly<
   x64: { statx: 332, copy_file_range: 326, mknodat: 259 },
   arm64: { statx: 291, copy_file_range: 285, mknodat: 33 },
 };
+
+/** lo_flags of linux/loop.h. */
+export const LO_FLAGS = { READ_ONLY: 1, AUTOCLEAR: 4 } as const;

@@ -7,6 +7,8 @@ import { encodeMountAttr } from './structs';
 
 /** Calls on the event loop's own thread: only what can never wait for a disk, a network or another process. */
 export interface SyncCalls {
+  /** Of a device that answers from memory. */
+  openSync(path: string, flags: number): number;
   closeSync(fd: number): void;
   /** read(2) of what is at hand; null when there is nothing (ENODATA, end of file). */
   readSync(fd: number, size: number): Buffer | null;
@@ -25,6 +27,9 @@ export function syncCalls(load: () => Binding): SyncCalls {
     load().callSync(name, args, about);
 
   return {
+    openSync(path, flags) {
+      return Number(call('open', [path, flags, 0], { operation: 'open', subject: path }));
+    },
     closeSync(fd) {
       call('close', [fd], { operation: 'close', subject: descriptor(fd) });
     },
