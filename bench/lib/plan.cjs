@@ -1,0 +1,124 @@
+// What is measured in one round, in which order.
+'use strict';
+
+const path = require('node:path');
+
+const { Agent } = require('./agent.cjs');
+
+/** Bytes of a volume. */
+const SIZE = 16 * 1024 * 1024;
+
+/**
+ * `levels`: how many volumes stand published beside the cycles. `seconds`: of each measured cell. `warmup`: cycles
+ * per worker before each cell. `restarts`: by SIGKILL, at the first and the last level.
+ */
+const PLANS = {
+  full: { rounds: 3, levels: [0, 100, 1000], concurrencies: [1, 8, 32], seconds: 3, warmup: 20, restarts: 3 },
+  quick: { rounds: 1, levels: [0, 20], concurrencies: [1, 8], seconds: 0.7, warmup: 3, restarts: 1 },
+};
+
+/** Kept connection at three concurrencies, a fresh one per call at one: the kubelet's habit. */
+const CAPABILITY_CELLS = [
+  { concurrency: 1, fresh: false },
+  { concurrency: 8, fresh: false },
+  { concurrency: 32, fresh: false },
+  { concurrency: 1, fresh: true },
+  { concurrency: 8, fresh: true },
+];
+
+/** `list` turned by `by`: each driver is first, in the middle and last equally often. */
+function turned(list, by) {
+  const at = by % list.length;
+  return [...list.slice(at), ...list.slice(0, at)];
+}
+
+function capabilityKey({ concurrency, fresh }) {
+  return `capabilities/${fresh ? 'fresh' : 'kept'}/c${concurrency}`;
+}
+
+/** Collects numbers by variant and key; one number per round and key. */
+class Samples {
+  #byVariant = new Map();
+
+  add(variant, key, value) {
+    const keys = this.#byVariant.get(variant.name) ?? new Map();
+    this.#byVariant.set(variant.name, keys);
+    keys.set(key, [...(keys.get(key) ?? []), value]);
+  }
+
+  /** The median over the rounds; undefined when it was not measured. */
+  median(name, key) {
+    const values = this.#byVariant.get(name)?.get(key);
+    if (values === undefined) return undefined;
+    const sorted = [...values].sort((a, b) => a - b);
+    const middle = sorted.length >> 1;
+    return sorted.length % 2 === 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
+  }
+}
+
+async function restart(agent, plan, level, samples) {
+  for (const { probeMs } of await agent.do('restart', { repeat: plan.restarts })) {
+    samples.add(agent.variant, `restart/${level}`, probeMs);
+  }
+}
+
+async function cycles(agent, plan, level, concurrency, samples) {
+  const { seconds, warmup } = plan;
+  const found = await agent.do('cycles', { concurrency, seconds, warmup });
+  const at = `${level}/c${concurrency}`;
+  samples.add(agent.variant, `cycles/${at}`, found.perSecond);
+  samples.add(agent.variant, `cpu/${at}`, found.cpuMs);
+  for (const [rpc, { p50, p99 }] of Object.entries(found.rpcs)) {
+    samples.add(agent.variant, `p50/${rpc}/${at}`, p50);
+    samples.add(agent.variant, `p99/${rpc}/${at}`, p99);
+  }
+}
+
+async function capabilities(agent, plan, cell, samples) {
+  const found = await agent.do('capabilities', { ...cell, seconds: plan.seconds });
+  samples.add(agent.variant, capabilityKey(cell), found.perSecond);
+}
+
+/** One round: new processes on empty folders, then level by level, driver by driver within each cell. */
+async function runRound(children, { plan, round, variants, client, privateMounts, folder, say }, samples) {
+  const agents = variants.map(
+    (variant) =>
+      new Agent(children, {
+        client,
+        variant,
+        privateMounts,
+        size: SIZE,
+        dir: path.join(folder, `${round}-${variant.name}`),
+      }),
+  );
+  let turn = round;
+  const each = async (action) => {
+    for (const agent of turned(agents, turn++)) await action(agent);
+  };
+  try {
+    await each((agent) => agent.do('start'));
+    await each((agent) => restart(agent, plan, 0, samples));
+    for (const cell of CAPABILITY_CELLS) await each((agent) => capabilities(agent, plan, cell, samples));
+    for (const level of plan.levels) {
+      say(`round ${round + 1} of ${plan.rounds}: ${level} volumes published`);
+      await each((agent) => agent.do('publish', { count: level }));
+      for (const concurrency of plan.concurrencies) {
+        await each((agent) => cycles(agent, plan, level, concurrency, samples));
+      }
+      await each(async (agent) =>
+        samples.add(agent.variant, `rss/${level}`, (await agent.do('memory')).rssMiB),
+      );
+    }
+    const last = plan.levels.at(-1);
+    await each((agent) => restart(agent, plan, last, samples));
+    await each(async (agent) =>
+      samples.add(agent.variant, `rss-restarted/${last}`, (await agent.do('memory')).rssMiB),
+    );
+    await each((agent) => agent.do('drain'));
+    await each((agent) => agent.do('stop'));
+  } finally {
+    await Promise.all(agents.map((agent) => agent.end()));
+  }
+}
+
+module.exports = { CAPABILITY_CELLS, PLANS, Samples, capabilityKey, runRound };

@@ -1,0 +1,110 @@
+// The results as Markdown.
+'use strict';
+
+const os = require('node:os');
+
+const { CAPABILITY_CELLS, capabilityKey } = require('./plan.cjs');
+const { verdicts } = require('./targets.cjs');
+
+const RPCS = [
+  'CreateVolume',
+  'NodeStageVolume',
+  'NodePublishVolume',
+  'NodeGetVolumeStats',
+  'NodeUnpublishVolume',
+  'NodeUnstageVolume',
+  'DeleteVolume',
+];
+
+function number(value) {
+  if (value === undefined) return '–';
+  if (value >= 100) return value.toFixed(0);
+  return value >= 10 ? value.toFixed(1) : value.toFixed(2);
+}
+
+function table(head, rows) {
+  const line = (cells) => `| ${cells.join(' | ')} |`;
+  return [line(head), line(head.map((_, i) => (i === 0 ? '---' : '---:'))), ...rows.map(line)].join('\n');
+}
+
+/** One number per variant, and each of ours divided by the peer's. */
+function comparison(samples, names, what, rows) {
+  const mine = names.filter((name) => name !== 'hostpath');
+  const ratios = names.includes('hostpath') ? mine : [];
+  const body = rows.map(([label, key]) => {
+    const values = names.map((name) => samples.median(name, key));
+    const peer = samples.median('hostpath', key);
+    return [
+      label,
+      ...values.map(number),
+      ...ratios.map((name) => `${number(samples.median(name, key) / peer)}×`),
+    ];
+  });
+  return table([what, ...names, ...ratios.map((name) => `${name} : hostpath`)], body);
+}
+
+function latencyTable(samples, names, at) {
+  const cells = (rpc, name) =>
+    ['p50', 'p99'].map((p) => number(samples.median(name, `${p}/${rpc}/${at}`))).join(' / ');
+  const body = RPCS.map((rpc) => [rpc, ...names.map((name) => cells(rpc, name))]);
+  return table([`ms, p50 / p99`, ...names], body);
+}
+
+function targetTable(samples, plan) {
+  const word = (met) => (met === null ? '–' : met ? 'yes' : '**no**');
+  const rows = verdicts(samples, plan).map(({ text, bound, measured, met }) => [
+    text,
+    bound,
+    measured,
+    word(met),
+  ]);
+  return table(['target', 'to reach', 'measured', 'met'], rows);
+}
+
+function machine() {
+  const cpus = os.cpus();
+  return `${cpus.length} × ${cpus[0].model.trim()}, Linux ${os.release()}, Node ${process.version}`;
+}
+
+/** @returns {string} the whole report. `peerProblem`: why there is no peer, or null. */
+function report({ samples, plan, variants, peer, peerProblem }) {
+  const names = variants.map(({ name }) => name);
+  const grid = (key, label) =>
+    plan.levels.flatMap((level) =>
+      plan.concurrencies.map((c) => [`${level} published, ${label}${c}`, `${key}/${level}/c${c}`]),
+    );
+  const most = plan.levels.at(-1);
+  const parts = [
+    `Medians of ${plan.rounds} interleaved round${plan.rounds > 1 ? 's' : ''}, ${plan.seconds} s a cell, volumes of 16 MiB. ${machine()}.`,
+    variants.map(({ name, what }) => `* \`${name}\`: ${what}`).join('\n'),
+    peerProblem === null
+      ? `The peer is ${peer}.`
+      : `**No peer was measured**, so every ratio to hostpath is missing: ${peerProblem}`,
+    `### Targets\n\n${targetTable(samples, plan)}`,
+    `### Volume cycles per second\n\n${comparison(samples, names, 'CreateVolume … DeleteVolume, seven calls', grid('cycles', 'c='))}`,
+    `### CPU per cycle\n\nThe driver and its reaped children, ms. Kernel threads (loop devices, ext4's journals) are in nobody's count.\n\n${comparison(samples, names, 'ms', grid('cpu', 'c='))}`,
+    ...plan.levels.flatMap((level) =>
+      plan.concurrencies.map(
+        (c) => `### Latency, ${level} published, c=${c}\n\n${latencyTable(samples, names, `${level}/c${c}`)}`,
+      ),
+    ),
+    `### Memory and start\n\n${comparison(samples, names, '', [
+      ...plan.levels.map((level) => [`RSS, ${level} published, after the cycles, MiB`, `rss/${level}`]),
+      [`RSS, ${most} published, restarted, MiB`, `rss-restarted/${most}`],
+      ['exec to first Probe after SIGKILL, none published, ms', 'restart/0'],
+      [`exec to first Probe after SIGKILL, ${most} published, ms`, `restart/${most}`],
+    ])}`,
+    `### NodeGetCapabilities per second\n\n${comparison(
+      samples,
+      names,
+      '',
+      CAPABILITY_CELLS.map((cell) => [
+        `${cell.fresh ? 'fresh connection per call' : 'kept connection'}, c=${cell.concurrency}`,
+        capabilityKey(cell),
+      ]),
+    )}`,
+  ];
+  return `${parts.join('\n\n')}\n`;
+}
+
+module.exports = { report };

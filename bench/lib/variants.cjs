@@ -1,0 +1,62 @@
+// What is measured: our driver in three ways and the peer, each driven with the same seven calls.
+'use strict';
+
+const path = require('node:path');
+
+/** Without these the CO has no ControllerPublishVolume to call, as with the peer's defaults. */
+const NO_ATTACH = '--capabilities=-PUBLISH_UNPUBLISH_VOLUME,-PUBLISH_READONLY,-LIST_VOLUMES_PUBLISHED_NODES';
+
+/**
+ * @typedef {{ name: string, what: string, fsType: string, command: (paths: { socket: string, dir: string }) => string[] }} Variant
+ *   `fsType`: asked for in each capability, and verified on each target.
+ */
+
+function ours(root, name, what, fsType, backend) {
+  return {
+    name,
+    what,
+    fsType,
+    command: ({ socket, dir }) => [
+      process.execPath,
+      path.join(root, 'dist/cli/main.js'),
+      'serve',
+      '--endpoint',
+      `unix://${socket}`,
+      '--data-dir',
+      path.join(dir, 'data'),
+      '--node-id',
+      'bench-node',
+      '--capacity',
+      '1Ti',
+      '--max-volumes-per-node',
+      '0',
+      NO_ATTACH,
+      ...backend,
+    ],
+  };
+}
+
+function hostpath(binary) {
+  return {
+    name: 'hostpath',
+    what: 'csi-driver-host-path, bind-mounted folders',
+    fsType: '',
+    command: ({ socket, dir }) => [
+      binary,
+      `--endpoint=unix://${socket}`,
+      '--nodeid=bench-node',
+      `--statedir=${path.join(dir, 'data')}`,
+    ],
+  };
+}
+
+/** @returns {Variant[]} the peer first, when there is one. */
+function variants(root, peerBinary) {
+  return [
+    ...(peerBinary === null ? [] : [hostpath(peerBinary)]),
+    ours(root, 'ext4', 'ours, a loop device with ext4 per volume', 'ext4', ['--backend', 'loop']),
+    ours(root, 'directory', 'ours, bind-mounted folders', '', ['--backend', 'directory']),
+  ];
+}
+
+module.exports = { variants };
