@@ -28,46 +28,46 @@ export type RunTool = (tool: ToolName, run: ToolRun) => Promise<void>;
 /** As much of the end of a tool's output as an error may draw from. */
 const OUTPUT_CAP = 16 * 1024;
 
+/** A driver's container may have been started without the sbin folders. */
+const defaultSearchPath = () => `${process.env.PATH ?? ''}:/usr/sbin:/sbin:/usr/bin:/bin`;
+
 /**
- * Runs a filesystem tool with no terminal and in the C locale.
+ * Runs filesystem tools with no terminal and in the C locale; `searchPath` as in the environment variable PATH.
  * @throws HostError ENOENT (not installed), TIMEOUT (killed), TOOL (another exit code) with the tool's own last line.
  */
-export const runTool: RunTool = (tool, { args, timeoutMs, success = [0], fd }) =>
-  new Promise((resolve, reject) => {
-    const child = spawn(tool, args, {
-      stdio: fd === undefined ? ['ignore', 'pipe', 'pipe'] : ['ignore', 'pipe', 'pipe', fd],
-      env: { ...process.env, LC_ALL: 'C', PATH: `${process.env.PATH ?? ''}:/usr/sbin:/sbin:/usr/bin:/bin` },
+export function createToolRunner(searchPath = defaultSearchPath()): RunTool {
+  return (tool, { args, timeoutMs, success = [0], fd }) =>
+    new Promise((resolve, reject) => {
+      const child = spawn(tool, args, {
+        stdio: ['ignore', 'pipe', 'pipe', fd ?? 'ignore'],
+        env: { ...process.env, LC_ALL: 'C', PATH: searchPath },
+      });
+      const stdout = new Tail();
+      const stderr = new Tail();
+      child.stdout?.on('data', (chunk: Buffer) => stdout.add(chunk));
+      child.stderr?.on('data', (chunk: Buffer) => stderr.add(chunk));
+      const timer = setTimeout(() => {
+        child.kill('SIGKILL');
+        // A process that waits for a hung disk does not die of SIGKILL either: nobody waits for its end.
+        child.stdout?.destroy();
+        child.stderr?.destroy();
+        child.unref();
+        const late = `${tool} did not finish within ${timeoutMs} ms and was killed (${args.at(-1)})`;
+        reject(new HostError('TIMEOUT', tool, late));
+      }, timeoutMs);
+      child.on('error', (error) => {
+        clearTimeout(timer);
+        reject(spawnError(tool, error));
+      });
+      child.on('close', (code, signal) => {
+        clearTimeout(timer);
+        if (code !== null && success.includes(code)) return resolve();
+        const ended = code === null ? `was killed by ${signal}` : `exited with ${code}`;
+        const words = lastWords(stderr.text()) || lastWords(stdout.text());
+        reject(new HostError('TOOL', tool, words === '' ? `${tool} ${ended}` : `${tool} ${ended}: ${words}`));
+      });
     });
-    const stdout = new Tail();
-    const stderr = new Tail();
-    child.stdout?.on('data', (chunk: Buffer) => stdout.add(chunk));
-    child.stderr?.on('data', (chunk: Buffer) => stderr.add(chunk));
-    const timer = setTimeout(() => {
-      child.kill('SIGKILL');
-      // A process that waits for a hung disk does not die of SIGKILL either: nobody waits for its end.
-      child.stdout?.destroy();
-      child.stderr?.destroy();
-      child.unref();
-      reject(
-        new HostError(
-          'TIMEOUT',
-          tool,
-          `${tool} did not finish within ${timeoutMs} ms and was killed (${args.at(-1)})`,
-        ),
-      );
-    }, timeoutMs);
-    child.on('error', (error) => {
-      clearTimeout(timer);
-      reject(spawnError(tool, error));
-    });
-    child.on('close', (code, signal) => {
-      clearTimeout(timer);
-      if (code !== null && success.includes(code)) return resolve();
-      const ended = code === null ? `was killed by ${signal}` : `exited with ${code}`;
-      const words = lastWords(stderr.text()) || lastWords(stdout.text());
-      reject(new HostError('TOOL', tool, words === '' ? `${tool} ${ended}` : `${tool} ${ended}: ${words}`));
-    });
-  });
+}
 
 function spawnError(tool: ToolName, error: Error): HostError {
   const errno = errnoOf(error) ?? 'EIO';

@@ -16,7 +16,7 @@ import { EXT4_LABEL_BYTES } from './ext4-superblock';
 import { createExt4Templates } from './ext4-template';
 import { writeExt4 } from './ext4-write';
 import { growBtrfs, growExt4, growXfs } from './filesystems-grow';
-import { runTool as forkTool, type RunTool } from './filesystems-tools';
+import { createToolRunner, type RunTool } from './filesystems-tools';
 
 export interface FilesystemsDependencies {
   libc: Libc;
@@ -50,7 +50,7 @@ const MINIMUM_BYTES: Readonly<Record<FsType, bigint>> = {
 export function createFilesystems(deps: FilesystemsDependencies): Filesystems {
   const { libc } = deps;
   const randomBytes = deps.randomBytes ?? cryptoRandomBytes;
-  const runTool = deps.runTool ?? forkTool;
+  const runTool = deps.runTool ?? createToolRunner();
   const templates = createExt4Templates({ libc, cacheDir: deps.cacheDir, runTool });
   const reads = new Limiter(READS_AT_ONCE);
 
