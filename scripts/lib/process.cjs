@@ -29,6 +29,7 @@ function signalGroup(child, signal) {
  */
 class Children {
   #running = new Set();
+  #leaving = false;
 
   /**
    * From now on SIGINT, SIGTERM and SIGHUP end every child's group, call `last`, and exit as a shell would.
@@ -36,6 +37,7 @@ class Children {
    */
   stopWithUs(last = () => {}) {
     const stop = async (signal) => {
+      this.#leaving = true;
       await this.stopAll();
       last(signal);
       process.exit(statusOf(null, signal));
@@ -97,6 +99,8 @@ class Children {
           }, timeoutMs);
     return new Promise((resolve) => {
       const settle = (status) => {
+        // Told to stop, we are leaving: nobody shall take the end of a child for a result.
+        if (this.#leaving) return;
         clearTimeout(timer);
         abort?.removeEventListener('abort', stop);
         resolve({ status, output, timedOut, ms: Number((process.hrtime.bigint() - started) / 1_000_000n) });
