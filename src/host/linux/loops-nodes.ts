@@ -1,7 +1,7 @@
 import { promises as fs, fstatSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type DeviceNumber, HostError } from '../host';
-import { decodeDevice, IOCTL, isErrno, type Libc, O, S_IF } from '../libc';
+import { decodeDevice, IOCTL, isErrno, type Libc, O, S_IF, ST } from '../libc';
 
 /** A device node that was opened: the caller closes `fd`. */
 export interface OpenNode {
@@ -58,25 +58,33 @@ export class LoopNodes {
   }
 
   private async open(name: string, wanted: Wanted): Promise<OpenNode> {
-    const inDev = join(this.folders.dev, name);
-    const found = await this.openExisting(inDev, wanted);
-    if (found !== null) return found;
+    const { dev, own } = this.folders;
     let refusal: HostError;
     try {
-      return await this.openMade(inDev, wanted);
+      return await this.openOrMake(dev, name, wanted);
     } catch (error) {
-      if (!isErrno(error, ...CANNOT_MAKE_HERE)) throw error;
-      refusal = error;
+      if (!(await this.isNoPlace(dev, error))) throw error;
+      refusal = error as HostError;
     }
-    const own = join(this.folders.own, name);
-    const before = await this.openExisting(own, wanted);
-    if (before !== null) return before;
     try {
-      await fs.mkdir(this.folders.own, { recursive: true, mode: 0o700 });
-      return await this.openMade(own, wanted);
+      await fs.mkdir(own, { recursive: true, mode: 0o700 });
+      return await this.openOrMake(own, name, wanted);
     } catch (error) {
-      throw this.unavailable(name, refusal, error);
+      if (error instanceof HostError && !(await this.isNoPlace(own, error))) throw error;
+      throw unavailable(name, refusal, error as Error);
     }
+  }
+
+  private async openOrMake(folder: string, name: string, wanted: Wanted): Promise<OpenNode> {
+    const path = join(folder, name);
+    return (await this.openExisting(path, wanted)) ?? (await this.openMade(path, wanted));
+  }
+
+  /** Whether the error is about the folder, and not about the device. */
+  private async isNoPlace(folder: string, error: unknown): Promise<boolean> {
+    if (!isErrno(error, 'EACCES')) return isErrno(error, 'EPERM', 'EROFS', 'ENOENT', 'ENOSPC', 'EEXIST');
+    // On nodev, nodes open for nobody. A read-only device opened for writing gives the same errno.
+    return (Number((await this.libc.statfs(folder)).flags) & ST.NODEV) !== 0;
   }
 
   /** Null when there is no node, or one of something else: a static /dev may hold anything under the name. */
@@ -107,16 +115,15 @@ export class LoopNodes {
     if (node !== null) return node;
     throw new HostError('EEXIST', 'mknod', `mknod: ${path}: EEXIST: something else than the device is there`);
   }
+}
 
-  private unavailable(name: string, refusal: HostError, error: unknown): HostError {
-    const errno = error instanceof HostError ? error.errno : 'ENOENT';
-    return new HostError(
-      errno,
-      'mknod',
-      `mknod: ${name} has no node and none can be made: ${refusal.message}; ${(error as Error).message}. ` +
-        "Mount the host's /dev into the container, or run it privileged with a state folder that allows device nodes",
-    );
-  }
+function unavailable(name: string, refusal: HostError, error: Error): HostError {
+  return new HostError(
+    error instanceof HostError ? error.errno : 'ENOENT',
+    'mknod',
+    `mknod: ${name} has no node and none can be made: ${refusal.message}; ${error.message}. ` +
+      "Mount the host's /dev into the container, or run it privileged with a state folder that allows device nodes",
+  );
 }
 
 /** The device a node must stand for. */
@@ -141,6 +148,3 @@ function deviceInSys(index: number): DeviceNumber | null {
     return null;
   }
 }
-
-/** EACCES: /dev, or what it is on, is mounted nodev, so that a node in it opens for nobody. */
-const CANNOT_MAKE_HERE = ['EACCES', 'EPERM', 'EROFS', 'ENOENT', 'ENOSPC', 'EEXIST'];
