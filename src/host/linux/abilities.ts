@@ -11,15 +11,16 @@ export interface AbilitiesDependencies {
   nodes: LoopNodes;
   /** Default `/proc`. */
   proc?: string;
-  /** Where programs are looked for, besides the sbin folders (default: $PATH). */
+  /** Where programs are looked for (default: $PATH). */
   searchPath?: string;
+  /** And where as well (default: the sbin folders, which a service's PATH often lacks). */
+  sbin?: readonly string[];
 }
 
 /** Bits of CapEff (linux/capability.h). */
 const CAP_SYS_ADMIN = 21n;
 const CAP_SYS_RESOURCE = 24n;
 
-/** A service's PATH often lacks these, and mkfs is nowhere else. */
 const SBIN = ['/usr/local/sbin', '/usr/sbin', '/sbin'];
 
 /** Finds out by trying, and leaves nothing behind; some ten milliseconds, for the first loop device most of it. */
@@ -111,12 +112,12 @@ async function filesystemAbilities(
 }
 
 async function filesystemAbility(
-  { libc, searchPath = process.env.PATH ?? '' }: AbilitiesDependencies,
+  { libc, searchPath = process.env.PATH ?? '', sbin = SBIN }: AbilitiesDependencies,
   known: ReadonlySet<string>,
   type: FsType,
 ): Promise<true | string> {
   const tool = `mkfs.${type}` as const;
-  if (!(await isOnPath(tool, searchPath))) {
+  if (!(await isInOneOf([...searchPath.split(':'), ...sbin], tool))) {
     return `${tool} is not installed: install the package ${TOOL_PACKAGES[tool]}.`;
   }
   if (known.has(type)) return true;
@@ -133,8 +134,9 @@ async function filesystemAbility(
   }
 }
 
-async function isOnPath(tool: string, searchPath: string): Promise<boolean> {
-  for (const folder of [...searchPath.split(':'), ...SBIN]) {
+async function isInOneOf(folders: readonly string[], tool: string): Promise<boolean> {
+  // An empty entry of $PATH means the working directory: no place for tools of root.
+  for (const folder of folders.filter((entry) => entry !== '')) {
     try {
       await fs.access(join(folder, tool), fs.constants.X_OK);
       return true;

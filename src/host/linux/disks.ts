@@ -1,11 +1,12 @@
 import * as fs from 'node:fs/promises';
 import { errnoOf } from '../../util/files';
-import { type DiskFiles, type Extent, HostError } from '../host';
+import type { DiskFiles, Extent } from '../host';
 import { type Libc, systemCallError } from '../libc';
 import { Limiter } from '../libc/limiter';
 import { type DiskReader, readFully } from '../probe';
 import { clone, copyExtents } from './disks-copy';
 import { differences } from './disks-differences';
+import { asHostError } from './disks-errors';
 import { dataExtents } from './disks-extents';
 
 /**
@@ -43,7 +44,7 @@ export function createDiskFiles({ libc }: DiskFilesDependencies): DiskFiles {
       return { disk: readerOf(handle, await sizeOf(handle)), handle };
     } catch (error) {
       await handle?.close();
-      throw named(operation, file, error);
+      throw asHostError(operation, file, error);
     }
   }
 
@@ -69,7 +70,7 @@ export function createDiskFiles({ libc }: DiskFilesDependencies): DiskFiles {
       } catch (error) {
         if (handles.length === 2) await fs.rm(partial, { force: true }).catch(() => undefined);
         if (signal?.aborted) throw signal.reason;
-        throw named('copySparse', `${source} to ${target}`, error);
+        throw asHostError('copySparse', `${source} to ${target}`, error);
       } finally {
         await Promise.all(handles.map((handle) => handle.close()));
       }
@@ -80,7 +81,7 @@ export function createDiskFiles({ libc }: DiskFilesDependencies): DiskFiles {
       try {
         yield* disk.dataExtents(from);
       } catch (error) {
-        throw named('extents', file, error);
+        throw asHostError('extents', file, error);
       } finally {
         await handle.close();
       }
@@ -96,7 +97,7 @@ export function createDiskFiles({ libc }: DiskFilesDependencies): DiskFiles {
           await other.handle.close();
         }
       } catch (error) {
-        throw named('differences', `${base} and ${target}`, error);
+        throw asHostError('differences', `${base} and ${target}`, error);
       } finally {
         await one.handle.close();
       }
@@ -133,15 +134,8 @@ async function ensureFileSize(file: string, sizeBytes: bigint): Promise<void> {
     await handle.truncate(Number(sizeBytes));
   } catch (error) {
     if (created) await fs.rm(file, { force: true }).catch(() => undefined);
-    throw named('ftruncate', `${file} to ${sizeBytes} bytes`, error);
+    throw asHostError('ftruncate', `${file} to ${sizeBytes} bytes`, error);
   } finally {
     await handle?.close();
   }
-}
-
-/** A failure of node:fs as the HostError it is for the rest of the driver. */
-function named(operation: string, subject: string, error: unknown): unknown {
-  if (error instanceof HostError) return error;
-  const errno = errnoOf(error);
-  return errno === undefined ? error : systemCallError(errno, { operation, subject });
 }

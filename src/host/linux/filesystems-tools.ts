@@ -9,7 +9,6 @@ export const TOOL_PACKAGES = {
   resize2fs: 'e2fsprogs',
   'mkfs.xfs': 'xfsprogs',
   'mkfs.btrfs': 'btrfs-progs',
-  btrfstune: 'btrfs-progs',
 } as const;
 
 export type ToolName = keyof typeof TOOL_PACKAGES;

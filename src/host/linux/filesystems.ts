@@ -11,10 +11,12 @@ import {
   readFully,
   uuidText,
 } from '../probe';
+import { asHostError } from './disks-errors';
 import { dataExtents } from './disks-extents';
 import { EXT4_LABEL_BYTES } from './ext4-superblock';
 import { createExt4Templates } from './ext4-template';
 import { writeExt4 } from './ext4-write';
+import { renewFsid } from './filesystems-btrfs';
 import { growBtrfs, growExt4, growXfs } from './filesystems-grow';
 import { createToolRunner, type RunTool } from './filesystems-tools';
 
@@ -113,6 +115,8 @@ export function createFilesystems(deps: FilesystemsDependencies): Filesystems {
           );
           return;
         }
+      } catch (error) {
+        throw asHostError(`mkfs.${fsType}`, file, error);
       } finally {
         await opened.handle.close();
       }
@@ -145,8 +149,14 @@ export function createFilesystems(deps: FilesystemsDependencies): Filesystems {
 
     async renewIdentity(file, fsType) {
       if (fsType !== 'btrfs') return;
-      const uuid = uuidText(randomUuid(randomBytes), 0);
-      await runTool('btrfstune', { args: ['-f', '-M', uuid, file], timeoutMs: FSCK_TIMEOUT_MS });
+      const opened = await openDisk(file, 'r+');
+      try {
+        await renewFsid(file, opened, randomUuid(randomBytes));
+      } catch (error) {
+        throw asHostError('renewIdentity', file, error);
+      } finally {
+        await opened.handle.close();
+      }
     },
   };
 }

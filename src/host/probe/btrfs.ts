@@ -8,15 +8,21 @@ export const BTRFS_SUPERBLOCK_SIZE = 4096;
 export const BTRFS_MIRROR_OFFSETS: readonly bigint[] = [64n << 20n, 256n << 30n];
 
 /** Offsets in the superblock (include/uapi/linux/btrfs_tree.h, btrfs_super_block); little endian. */
-const BTRFS = {
+export const BTRFS = {
   fsid: 0x20,
   byteNumber: 0x30,
   magic: 0x40,
   totalBytes: 0x70,
   sectorSize: 0x90,
+  incompatFlags: 0xbc,
   sumType: 0xc4,
-};
-const SUM_SIZE = 32;
+  metadataUuid: 0x23b,
+} as const;
+export const BTRFS_SUM_SIZE = 32;
+const SUM_CRC32C = 0;
+const SUM_XXHASH = 1;
+const SUM_SHA256 = 2;
+const SUM_BLAKE2 = 3;
 const MAGIC = '_BHRfS_M';
 /** What mkfs.btrfs writes in the magic's place until it has finished. */
 const UNFINISHED_MAGIC = '!BHRfS_M';
@@ -45,13 +51,23 @@ export function parseBtrfs(superblock: Buffer): Finding | null {
   };
 }
 
-/** Sum types 1 (xxhash64) and 3 (blake2b-256) are not computed here: the magic and the sizes have to do. */
 function checksumMatches(superblock: Buffer): boolean {
-  const content = superblock.subarray(SUM_SIZE, BTRFS_SUPERBLOCK_SIZE);
   const sumType = superblock.readUInt16LE(BTRFS.sumType);
-  if (sumType === 0) return superblock.readUInt32LE(0) === ~crc32c(0xffffffff, content) >>> 0;
-  if (sumType === 2) {
-    return createHash('sha256').update(content).digest().equals(superblock.subarray(0, SUM_SIZE));
-  }
-  return sumType === 1 || sumType === 3;
+  if (sumType === SUM_XXHASH || sumType === SUM_BLAKE2) return true;
+  const sum = btrfsChecksum(superblock);
+  return sum?.equals(superblock.subarray(0, sum.length)) ?? false;
+}
+
+/**
+ * The sum that belongs at the start of a superblock; null of a kind that is not computed here (xxhash64, BLAKE2b): of
+ * those the magic and the sizes have to do.
+ */
+export function btrfsChecksum(superblock: Buffer): Buffer | null {
+  const content = superblock.subarray(BTRFS_SUM_SIZE, BTRFS_SUPERBLOCK_SIZE);
+  const sumType = superblock.readUInt16LE(BTRFS.sumType);
+  if (sumType === SUM_SHA256) return createHash('sha256').update(content).digest();
+  if (sumType !== SUM_CRC32C) return null;
+  const sum = Buffer.alloc(4);
+  sum.writeUInt32LE(~crc32c(0xffffffff, content) >>> 0);
+  return sum;
 }

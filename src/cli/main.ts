@@ -1,0 +1,40 @@
+#!/usr/bin/env node
+// Before anything can use the thread pool: mounts of hung disks must not starve file I/O.
+process.env.UV_THREADPOOL_SIZE ??= '16';
+
+import yargs from 'yargs';
+import * as serve from './serve-options';
+import { packageVersion } from './version';
+
+/** Exit codes: 0 done, 1 it failed while running, 2 the command line was wrong. */
+const USAGE_ERROR = 2;
+
+void yargs(process.argv.slice(2))
+  .scriptName('fake-csi')
+  .usage('$0 <command>\n\nA CSI driver that behaves perfectly until you tell it not to.')
+  .command({
+    command: 'serve',
+    describe: 'Run the driver on a Unix socket',
+    builder: (y) => y.options(serve.options).example(serve.examples),
+    // Loaded only when called: --version and --help must not pay for gRPC.
+    handler: (args) => {
+      const { run } = require('./serve') as typeof import('./serve');
+      return run(args as unknown as serve.ServeArguments);
+    },
+  })
+  .demandCommand(1, 'Expected a command; `fake-csi serve` runs the driver.')
+  .strict()
+  .version(packageVersion())
+  .help()
+  .wrap(Math.min(110, process.stdout.columns ?? 110))
+  .fail((message, error, parser) => {
+    if (error) {
+      process.stderr.write(`fake-csi: ${error.message}\n`);
+      process.exit(1);
+    }
+    process.stderr.write(
+      `fake-csi: ${message}\nSee ${parser.parsed === false ? 'fake-csi' : 'fake-csi serve'} --help.\n`,
+    );
+    process.exit(USAGE_ERROR);
+  })
+  .parse();

@@ -1,0 +1,110 @@
+import { existsSync } from 'node:fs';
+import { hostname } from 'node:os';
+import * as path from 'node:path';
+import { socketPathOf } from '../server/endpoint';
+import { SecretPolicy } from '../server/secrets';
+import { parseCapabilities } from '../services/capabilities';
+import { parseQuantity } from '../util/quantity';
+import type { Segments } from '../volumes/records';
+import type { ServeArguments } from './serve-options';
+
+const MAX_VOLUME_BYTES = 2n ** 62n;
+const MAX_NODE_ID_BYTES = 256;
+
+/**
+ * The arguments and the environment, checked and made into what a driver is started with.
+ * @throws Error with one line that says which option, what was expected and what was found.
+ */
+export function readConfig(args: ServeArguments, environment: NodeJS.ProcessEnv) {
+  const dataDir = path.resolve(args.dataDir ?? environment.FAKE_CSI_DATA_DIR ?? defaultDataDir());
+  const endpoint =
+    args.endpoint ?? environment.CSI_ENDPOINT ?? `unix://${path.join(dataDir, 'csi', 'csi.sock')}`;
+  const driverName = checkDriverName(args.driverName);
+  const topologies = readTopology(args.topology, driverName);
+  return {
+    dataDir,
+    socket: socketPathOf(endpoint),
+    nodeId: checkNodeId(args.nodeId ?? environment.FAKE_CSI_NODE_ID ?? hostname()),
+    driverName,
+    profile: args.services,
+    advertise: args.advertise ?? (args.services === 'controller' ? ('all' as const) : args.services),
+    capabilities: parseCapabilities(args.capabilities),
+    fsType: args.fsType as 'ext4' | 'xfs' | 'btrfs',
+    defaultSizeBytes: size('--default-size', args.defaultSize),
+    capacityBytes: args.capacity === undefined ? undefined : size('--capacity', args.capacity),
+    maxVolumeBytes:
+      args.maxVolumeSize === undefined ? MAX_VOLUME_BYTES : size('--max-volume-size', args.maxVolumeSize),
+    maxVolumesPerNode: count('--max-volumes-per-node', args.maxVolumesPerNode),
+    topology: topologies.own,
+    extraTopologies: topologies.extra,
+    strict: args.strict,
+    strictLimits: args.strictLimits,
+    secrets: args.secretsFile === undefined ? undefined : SecretPolicy.read(args.secretsFile),
+  };
+}
+
+function defaultDataDir(): string {
+  // In a checkout everything stays inside it: nothing to clean up elsewhere, no root needed.
+  const checkout = path.join(__dirname, '../..');
+  return existsSync(path.join(checkout, '.git')) ? path.join(checkout, '.fake-csi') : '/var/lib/fake-csi';
+}
+
+/** csi-sanity and RFC 1035 agree on: a letter first, a letter or digit last; the specification adds 63 characters. */
+function checkDriverName(name: string): string {
+  if (name.length <= 63 && /^[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?$/.test(name)) return name;
+  throw new Error(
+    `--driver-name: expected 1 to 63 letters, digits, dots and dashes, a letter or digit at both ends; found ${JSON.stringify(name)}`,
+  );
+}
+
+function checkNodeId(id: string): string {
+  const bytes = Buffer.byteLength(id);
+  if (bytes > 0 && bytes <= MAX_NODE_ID_BYTES) return id;
+  throw new Error(`--node-id: expected 1 to ${MAX_NODE_ID_BYTES} bytes, found ${bytes}`);
+}
+
+function size(option: string, text: string): bigint {
+  const bytes = parseQuantity(text);
+  if (bytes !== undefined && bytes > 0n) return bytes;
+  throw new Error(`${option}: expected a size such as 10Gi or 1073741824, found ${JSON.stringify(text)}`);
+}
+
+function count(option: string, value: number): number {
+  if (Number.isSafeInteger(value) && value >= 0) return value;
+  throw new Error(`${option}: expected a whole number from 0, found ${value}`);
+}
+
+/** `key=value` segments; the second value of a key begins another place, which the controller may choose too. */
+function readTopology(segments: readonly string[], driverName: string): { own: Segments; extra: Segments[] } {
+  if (segments.length === 0) return { own: { [`topology.${driverName}/zone`]: 'default' }, extra: [] };
+  const places: Segments[] = [{}];
+  for (const segment of segments) {
+    const [, key, value] = /^([^=]+)=(.*)$/.exec(segment) ?? [];
+    if (
+      key === undefined ||
+      value === undefined ||
+      !isTopologyKey(key) ||
+      !/^([A-Za-z0-9]([\w.-]{0,61}[A-Za-z0-9])?)?$/.test(value)
+    )
+      throw new Error(
+        `--topology: expected [prefix/]name=value with names of at most 63 letters, digits, dots and dashes; found ${JSON.stringify(segment)}`,
+      );
+    const place = places.find((known) => !(key in known));
+    if (place) place[key] = value;
+    else places.push({ [key]: value });
+  }
+  const [own = {}, ...others] = places;
+  return { own, extra: others.map((place) => ({ ...own, ...place })) };
+}
+
+function isTopologyKey(key: string): boolean {
+  const [name = '', prefix] = key.split('/').reverse();
+  const prefixOk =
+    prefix === undefined || (prefix.length <= 63 && /^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/.test(prefix));
+  return (
+    key.split('/').length <= 2 &&
+    prefixOk &&
+    name.length <= 63 &&
+    /^[A-Za-z0-9]([\w.-]*[A-Za-z0-9])?$/.test(name)
+  );
+}

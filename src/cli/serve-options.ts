@@ -1,0 +1,107 @@
+import type { Options } from 'yargs';
+
+/** `fake-csi serve`: every option, as yargs reads it. docs/options.md is the table for people. */
+export interface ServeArguments {
+  endpoint?: string;
+  dataDir?: string;
+  nodeId?: string;
+  driverName: string;
+  services: 'all' | 'node' | 'controller';
+  advertise?: 'all' | 'node' | 'controller';
+  backend?: 'loop' | 'tmpfs' | 'directory' | 'memory';
+  fsType: string;
+  capacity?: string;
+  maxVolumeSize?: string;
+  defaultSize: string;
+  maxVolumesPerNode: number;
+  topology: string[];
+  capabilities: string;
+  secretsFile?: string;
+  strict: boolean;
+  strictLimits: boolean;
+  durability?: 'durable' | 'process';
+  logLevel: string;
+}
+
+export const options: Record<string, Options> = {
+  endpoint: {
+    type: 'string',
+    describe: 'Unix socket to serve on [$CSI_ENDPOINT, then unix://<data-dir>/csi/csi.sock]',
+  },
+  'data-dir': {
+    type: 'string',
+    describe:
+      'Folder for volumes and records [$FAKE_CSI_DATA_DIR, then ./.fake-csi in a checkout, /var/lib/fake-csi elsewhere]',
+  },
+  'node-id': { type: 'string', describe: 'Id of this node [$FAKE_CSI_NODE_ID, then the host name]' },
+  'driver-name': { type: 'string', default: 'fake.csi.test', describe: 'Name of the plugin' },
+  services: {
+    choices: ['all', 'node', 'controller'],
+    default: 'all',
+    describe: 'Services of this process: all five, Identity and Node, or Identity and the controllers',
+  },
+  advertise: {
+    choices: ['all', 'node', 'controller'],
+    describe:
+      'What GetPluginCapabilities speaks for: a node process beside a controller says all [as --services]',
+  },
+  backend: {
+    choices: ['loop', 'tmpfs', 'directory', 'memory'],
+    describe:
+      'What holds the bytes of a volume that names no backend [loop where mounting is allowed, else memory]',
+  },
+  'fs-type': {
+    choices: ['ext4', 'xfs', 'btrfs'],
+    default: 'ext4',
+    describe: 'Filesystem of a volume that names none',
+  },
+  capacity: {
+    type: 'string',
+    describe: 'Bytes for all volumes and snapshots together, such as 100Gi [unlimited]',
+  },
+  'max-volume-size': { type: 'string', describe: 'Largest size of one volume [4Ei]' },
+  'default-size': { type: 'string', default: '1Gi', describe: 'Size of a volume that names none' },
+  'max-volumes-per-node': { type: 'number', default: 0, describe: 'Volumes a node takes; 0 is no limit' },
+  topology: {
+    type: 'string',
+    array: true,
+    default: [],
+    describe: 'Topology segment key=value of this node; a key given again adds a place without a node',
+  },
+  capabilities: {
+    type: 'string',
+    default: 'all',
+    describe:
+      'Capabilities to switch off (-NAME), on (+NAME), or none,NAME,…; node.NAME where services share a name',
+  },
+  'secrets-file': {
+    type: 'string',
+    describe: 'JSON file of the identities whose secrets are accepted [none are asked for]',
+  },
+  strict: {
+    type: 'boolean',
+    default: false,
+    describe: 'Unpublish and unstage of an unknown volume is NOT_FOUND instead of OK',
+  },
+  'strict-limits': {
+    type: 'boolean',
+    default: true,
+    describe: 'Refuse fields beyond the Size Limits of the specification',
+  },
+  durability: {
+    choices: ['durable', 'process'],
+    describe:
+      'Whether records survive power loss or only the death of the process [durable; process for memory]',
+  },
+  'log-level': {
+    choices: ['debug', 'info', 'warn', 'error', 'silent'],
+    default: 'info',
+    describe: 'Least level of the JSON log on stderr',
+  },
+};
+
+export const examples: [string, string][] = [
+  ['$0 serve --data-dir ./data', 'all services, real ext4 volumes when run as root'],
+  ['$0 serve --services node --backend tmpfs', 'a node-only plugin for static and inline volumes'],
+  ['$0 serve --capabilities=-MODIFY_VOLUME,-node.EXPAND_VOLUME', 'without some capabilities'],
+];

@@ -1,0 +1,89 @@
+import { once } from 'node:events';
+import * as path from 'node:path';
+import pino, { type Logger } from 'pino';
+import type { BackendName } from '../backends/backend';
+import type { Host } from '../host/host';
+import { Driver } from '../server/driver';
+import { systemClock } from '../util/clock';
+import { readConfig } from './serve-config';
+import type { ServeArguments } from './serve-options';
+import { packageVersion } from './version';
+
+/** `fake-csi serve`: until a signal ends it. */
+export async function run(args: ServeArguments): Promise<void> {
+  const config = readConfig(args, process.env);
+  const log = pino({ level: args.logLevel, base: null }, pino.destination({ dest: 2, sync: false }));
+  const { host, backend, why } = await chooseMachine(args, config.dataDir);
+  process.on('unhandledRejection', (error) => log.error({ error: String(error) }, 'unhandled rejection'));
+  const { driver, recovery } = await Driver.start({
+    ...config,
+    version: packageVersion(),
+    backend,
+    host,
+    durability: args.durability ?? (backend === 'memory' ? 'process' : 'durable'),
+    clock: systemClock,
+    log,
+  });
+  const stopped = stopOnSignal(driver, log);
+  process.stdout.write(greeting(driver, config, backend, why, recovery.volumes));
+  await stopped;
+}
+
+/** The kernel where it lets us mount; otherwise a model of it, and the reason. */
+async function chooseMachine(
+  args: ServeArguments,
+  dataDir: string,
+): Promise<{ host: Host; backend: BackendName; why: string | undefined }> {
+  if (args.backend === 'memory') return { host: memoryHost(), backend: 'memory', why: undefined };
+  const { createLinuxHost } = require('../host/linux') as typeof import('../host/linux');
+  const host = createLinuxHost({ stateDir: dataDir, cacheDir: path.join(dataDir, 'cache') });
+  const abilities = await host.abilities();
+  const wanted = args.backend ?? 'loop';
+  const missing = abilities.mount !== true ? abilities.mount : wanted === 'loop' ? abilities.loop : true;
+  if (missing === true) return { host, backend: wanted, why: undefined };
+  if (args.backend !== undefined) throw new Error(`--backend ${args.backend}: not possible here: ${missing}`);
+  return { host: memoryHost(), backend: 'memory', why: missing };
+}
+
+async function stopOnSignal(driver: Driver, log: Logger): Promise<void> {
+  const signals = ['SIGTERM', 'SIGINT'] as const;
+  const [signal] = await Promise.race(signals.map((name) => once(process, name)));
+  log.info({ signal }, 'stopping: running calls may end');
+  // A second signal means now.
+  for (const name of signals) process.once(name, () => process.exit(1));
+  await driver.stop();
+  process.exit(0);
+}
+
+function greeting(
+  driver: Driver,
+  config: ReturnType<typeof readConfig>,
+  backend: BackendName,
+  why: string | undefined,
+  volumes: number,
+): string {
+  const socket = driver.socketPath;
+  const lines = [
+    `fake-csi ${packageVersion()} serves ${config.driverName} (${config.profile}) as node ${config.nodeId}`,
+    `  socket    unix://${socket}`,
+    `  data      ${config.dataDir} (${volumes} volumes)`,
+    `  backend   ${backend}${backend === 'loop' ? ` with ${config.fsType}: real disks, real filesystems` : ''}`,
+  ];
+  if (why !== undefined) lines.push(`            nothing is really mounted: ${why}`);
+  lines.push(
+    '',
+    'Try next, from another terminal:',
+    '  npm run sanity -- ' +
+      (backend === 'memory' ? 'memory' : 'ext4') +
+      '                  csi-sanity against a driver of its own',
+    `  csi-sanity --csi.endpoint=${socket}`,
+    '  docs/options.md                        every option',
+    '',
+  );
+  return `${lines.join('\n')}\n`;
+}
+
+function memoryHost(): Host {
+  const { createMemoryHost } = require('../host/memory') as typeof import('../host/memory');
+  return createMemoryHost();
+}

@@ -1,0 +1,74 @@
+import type { Clock } from '../util/clock';
+import type { JournalEntry, NewEntry } from './entry';
+
+export interface JournalOptions {
+  clock: Clock;
+  /** Entries kept in memory; older ones are in the file only. */
+  memory?: number;
+  /** Takes each entry as one line of JSON, without the newline. */
+  sink?: { write(line: string): void };
+}
+
+const DEFAULT_MEMORY = 10_000;
+
+/** Everything that happened, in order: in memory for whoever asks now, and as lines for whoever asks later. */
+export class Journal {
+  private readonly ring: JournalEntry[] = [];
+  private readonly listeners = new Set<(entry: JournalEntry) => void>();
+  private seq = 0;
+  private oldest = 0;
+
+  constructor(private readonly options: JournalOptions) {}
+
+  append(entry: NewEntry): JournalEntry {
+    const { clock, sink, memory = DEFAULT_MEMORY } = this.options;
+    this.seq += 1;
+    const full = {
+      seq: this.seq,
+      at: new Date(clock.now()).toISOString(),
+      mono: Math.round(clock.monotonic() * 1000) / 1000,
+      ...entry,
+    } as JournalEntry;
+    // A ring: the slot of the oldest entry takes the newest, so that keeping the length costs nothing.
+    if (this.ring.length < memory) this.ring.push(full);
+    else {
+      this.ring[this.oldest] = full;
+      this.oldest = (this.oldest + 1) % memory;
+    }
+    sink?.write(JSON.stringify(full));
+    for (const listener of this.listeners) listener(full);
+    return full;
+  }
+
+  /** From the oldest kept to the newest. */
+  entries(): JournalEntry[] {
+    return [...this.ring.slice(this.oldest), ...this.ring.slice(0, this.oldest)];
+  }
+
+  /** @returns the function that ends the subscription. */
+  subscribe(listener: (entry: JournalEntry) => void): () => void {
+    this.listeners.add(listener);
+    return () => this.listeners.delete(listener);
+  }
+
+  /** The first entry, kept or to come, that `matches`. Rejects with the signal's reason when it aborts first. */
+  waitFor(matches: (entry: JournalEntry) => boolean, signal?: AbortSignal): Promise<JournalEntry> {
+    const found = this.entries().find(matches);
+    if (found) return Promise.resolve(found);
+    return new Promise((resolve, reject) => {
+      const stop = this.subscribe((entry) => {
+        if (!matches(entry)) return;
+        stop();
+        resolve(entry);
+      });
+      signal?.addEventListener(
+        'abort',
+        () => {
+          stop();
+          reject(signal.reason);
+        },
+        { once: true },
+      );
+    });
+  }
+}

@@ -1,0 +1,255 @@
+import { hostname } from 'node:os';
+import * as path from 'node:path';
+import { type ConnectionInjector, type Server, ServerCredentials } from '@grpc/grpc-js';
+import type { Backend, BackendName } from '../backends/backend';
+import { DiskBackend } from '../backends/disk-backend';
+import { DirectoryBackend, TmpfsBackend } from '../backends/tree-backends';
+import type { Capabilities } from '../csi/capabilities';
+import type { FsType, Host } from '../host/host';
+import { Journal } from '../journal/journal';
+import { NdjsonFile } from '../journal/ndjson-file';
+import { advertised, type Profile, servicesOf } from '../services/capabilities';
+import type { Env } from '../services/env';
+import { makeHandlers } from '../services/index';
+import { type Recovery, recover } from '../services/recovery';
+import type { Clock } from '../util/clock';
+import type { Durability } from '../util/files';
+import { keyOf } from '../util/keys';
+import type { Log } from '../util/log';
+import { AttachmentIndex } from '../volumes/attachment-index';
+import { Freezer } from '../volumes/freezer';
+import { Layout } from '../volumes/layout';
+import { Locks } from '../volumes/locks';
+import { NodeRegistry } from '../volumes/node-registry';
+import { NodeStore } from '../volumes/node-store';
+import { Pool } from '../volumes/pool';
+import { RecordStore } from '../volumes/record-store';
+import {
+  type GroupRecord,
+  type NodeRecord,
+  RECORD_VERSION,
+  type Segments,
+  type SnapshotRecord,
+  type VolumeRecord,
+} from '../volumes/records';
+import { type FaultGate, noFaults } from './gate';
+import { makeGrpcServer } from './grpc';
+import { Pipeline } from './pipeline';
+import type { SecretPolicy } from './secrets';
+import { UnixSocket } from './socket';
+
+export interface DriverOptions {
+  dataDir: string;
+  /** Path of the socket. */
+  socket: string;
+  nodeId: string;
+  driverName: string;
+  version: string;
+  profile: Profile;
+  /** What GetPluginCapabilities speaks for: this process, or a plugin that has other processes. */
+  advertise: Profile;
+  capabilities: Capabilities;
+  backend: BackendName;
+  fsType: FsType;
+  defaultSizeBytes: bigint;
+  capacityBytes: bigint | undefined;
+  maxVolumeBytes: bigint;
+  /** 0: no limit. */
+  maxVolumesPerNode: number;
+  topology: Segments;
+  extraTopologies: readonly Segments[];
+  strict: boolean;
+  strictLimits: boolean;
+  secrets: SecretPolicy | undefined;
+  durability: Durability;
+  host: Host;
+  clock: Clock;
+  log: Log;
+  faults?: FaultGate;
+}
+
+/** How long SIGTERM waits for running calls before it cuts them off. */
+const DRAIN_MS = 10_000;
+
+/** One driver process: everything it is made of is put together here and nowhere else. */
+export class Driver {
+  readonly journal: Journal;
+  readonly pipeline: Pipeline;
+  readonly locks: Locks;
+
+  private constructor(
+    readonly env: Env,
+    private readonly options: DriverOptions,
+    private readonly file: NdjsonFile,
+  ) {
+    const { clock, log } = options;
+    this.journal = new Journal({ clock, sink: file });
+    this.locks = new Locks(clock);
+    this.pipeline = new Pipeline({
+      env,
+      handlers: makeHandlers(),
+      locks: this.locks,
+      faults: options.faults ?? noFaults,
+      journal: this.journal,
+      served: servicesOf(options.profile),
+      rules: { ...options.capabilities, strictLimits: options.strictLimits },
+      secrets: options.secrets,
+    });
+    this.grpc = makeGrpcServer(this.pipeline);
+    this.injector = this.grpc.createConnectionInjector(ServerCredentials.createInsecure());
+    this.socket = new UnixSocket({
+      file: options.socket,
+      log,
+      onConnection: (socket) => this.injector.injectConnection(socket),
+    });
+  }
+
+  private readonly grpc: Server;
+  private readonly injector: ConnectionInjector;
+  private readonly socket: UnixSocket;
+  private stopping: Promise<void> | undefined;
+
+  /** Reads the data folder, makes it agree with the kernel, then listens. */
+  static async start(options: DriverOptions): Promise<{ driver: Driver; recovery: Recovery }> {
+    const layout = new Layout(path.resolve(options.dataDir));
+    const file = new NdjsonFile(
+      path.join(layout.journal, `${options.profile}-${keyOf(options.nodeId).slice(0, 12)}.ndjson`),
+      options.log,
+    );
+    const env = await makeEnv(options, layout);
+    await env.volumes.load();
+    await env.snapshots.load();
+    await env.groups.load();
+    await env.node?.store.load();
+    const recovery = await recover(env);
+    await env.nodes.announce();
+    await file.open();
+    const driver = new Driver(env, options, file);
+    for (const sentence of recovery.repaired) options.log.warn({}, sentence);
+    driver.journal.append({
+      type: 'event',
+      event: 'started',
+      details: { pid: process.pid, host: hostname(), ...recovery },
+    });
+    await driver.socket.listen();
+    return { driver, recovery };
+  }
+
+  get socketPath(): string {
+    return this.options.socket;
+  }
+
+  /** Takes no new calls, lets running ones end, removes the socket. Calls that hang are cut off after `drainMs`. */
+  stop(drainMs = DRAIN_MS): Promise<void> {
+    this.stopping ??= this.shutDown(drainMs);
+    return this.stopping;
+  }
+
+  private async shutDown(drainMs: number): Promise<void> {
+    const { clock } = this.options;
+    await this.socket.stopAccepting();
+    const patience = new AbortController();
+    await Promise.race([
+      this.pipeline.drained(),
+      clock.sleep(drainMs, patience.signal).catch(() => undefined),
+    ]);
+    patience.abort();
+    this.injector.destroy();
+    this.socket.destroyConnections();
+    this.grpc.forceShutdown();
+    this.journal.append({ type: 'event', event: 'stopped', details: {} });
+    await this.file.close();
+  }
+}
+
+async function makeEnv(options: DriverOptions, layout: Layout): Promise<Env> {
+  const { clock, log, host, profile, capabilities, durability } = options;
+  const isNode = profile !== 'controller';
+  const isController = profile !== 'node';
+  const bootId = await host.bootId();
+  const node: NodeRecord | undefined = isNode
+    ? {
+        version: RECORD_VERSION,
+        id: options.nodeId,
+        topology: options.topology,
+        maxVolumes: options.maxVolumesPerNode,
+        bootId,
+      }
+    : undefined;
+  const store = node && new NodeStore({ paths: layout.node(node.id), bootId, log });
+  const pool = new Pool(options.capacityBytes);
+  const attachments = new AttachmentIndex();
+  const common = { durability, log, preload: isController };
+  return {
+    settings: {
+      driverName: options.driverName,
+      vendorVersion: options.version,
+      capabilities,
+      advertised: advertised(capabilities, options.advertise),
+      defaultBackend: options.backend,
+      defaultFsType: options.fsType,
+      defaultSizeBytes: options.defaultSizeBytes,
+      maxVolumeBytes: options.maxVolumeBytes,
+      strict: options.strict,
+    },
+    host,
+    clock,
+    log,
+    layout,
+    volumes: new RecordStore<VolumeRecord>({
+      ...common,
+      root: layout.volumes,
+      file: 'volume.json',
+      required: ['id', 'name', 'sequence', 'origin', 'capacityBytes', 'backend', 'attachments'],
+      // A node makes the volumes that no controller made; created ones are the controller's alone.
+      owns: (volume) => (volume.origin === 'created' ? isController : isNode),
+      onChange: (before, after) => {
+        pool.adjust(before?.capacityBytes, after?.capacityBytes);
+        attachments.adjust(before, after);
+      },
+    }),
+    snapshots: new RecordStore<SnapshotRecord>({
+      ...common,
+      root: layout.snapshots,
+      file: 'snapshot.json',
+      required: ['id', 'name', 'sequence', 'sourceVolumeId', 'sizeBytes', 'backend'],
+      owns: () => isController,
+      onChange: (before, after) => pool.adjust(before?.sizeBytes, after?.sizeBytes),
+    }),
+    groups: new RecordStore<GroupRecord>({
+      ...common,
+      root: layout.groups,
+      file: 'group.json',
+      required: ['id', 'name', 'snapshotIds', 'sourceVolumeIds'],
+      owns: () => isController,
+    }),
+    nodes: new NodeRegistry(layout, node, options.extraTopologies),
+    pool,
+    attachments,
+    freezer: new Freezer(host, store?.paths.undo, log),
+    making: new Map(),
+    backends: makeBackends(options, store, await host.abilities()),
+    node: node && store ? { record: node, store } : undefined,
+  };
+}
+
+function makeBackends(
+  options: DriverOptions,
+  store: NodeStore | undefined,
+  abilities: Awaited<ReturnType<Host['abilities']>>,
+): ReadonlyMap<BackendName, Backend> {
+  const { host, clock, fsType } = options;
+  const growMountedExt4 = abilities.growMountedExt4 === true;
+  const mountPointOf = (volumeId: string) => store && path.join(store.paths.mounts, keyOf(volumeId));
+  const disks = { host, clock, defaultFsType: fsType, growMountedExt4 };
+  // One machine a process: the model and the kernel are not mixed, since a path can only be looked up in one of them.
+  const backends: Backend[] =
+    host.kind === 'memory'
+      ? [new DiskBackend({ name: 'memory', ...disks })]
+      : [
+          new DiskBackend({ name: 'loop', ...disks }),
+          new TmpfsBackend(host, mountPointOf),
+          new DirectoryBackend(host),
+        ];
+  return new Map(backends.map((backend) => [backend.name, backend]));
+}

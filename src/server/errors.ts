@@ -1,0 +1,44 @@
+import { StillInUse } from '../backends/backend';
+import {
+  CsiError,
+  failedPrecondition,
+  internal,
+  invalidArgument,
+  outOfRange,
+  resourceExhausted,
+} from '../csi/status';
+import { HostError } from '../host/host';
+import { errnoOf } from '../util/files';
+
+/** What a service threw, as an answer. The kubelet tells final from uncertain errors by the code, so each has its own. */
+export function toCsiError(error: unknown): CsiError {
+  if (error instanceof CsiError) return error;
+  const message =
+    error instanceof Error && error.message !== '' ? error.message : `unexpected: ${String(error)}`;
+  if (error instanceof StillInUse) return failedPrecondition(message, { cause: error });
+  if (error instanceof HostError && error.option !== undefined)
+    return invalidArgument(
+      `mount_flags: the option ${JSON.stringify(error.option)} was refused: ${message}`,
+      { cause: error },
+    );
+  switch (errnoOf(error)) {
+    case 'ENOSPC':
+    case 'EDQUOT':
+      return resourceExhausted(`no space: ${message}`, { cause: error });
+    case 'EFBIG':
+      return outOfRange(`too large for the filesystem that holds the data folder: ${message}`, {
+        cause: error,
+      });
+    case 'ENAMETOOLONG':
+      return invalidArgument(message, { cause: error });
+    case 'EROFS':
+      return internal(`read-only filesystem: ${message}`, { cause: error });
+    default:
+      return internal(message, { cause: error });
+  }
+}
+
+/** A programming error deserves its stack in the log; an answer that was meant does not. */
+export function isUnexpected(error: unknown): boolean {
+  return !(error instanceof CsiError) && !(error instanceof HostError) && errnoOf(error) === undefined;
+}

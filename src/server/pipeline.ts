@@ -1,0 +1,241 @@
+import { closedGate, type Gate } from '../csi/capabilities';
+import { redactRequest, redactResponse } from '../csi/redact';
+import { type Method, type RequestOf, type ResponseOf, rpcs, type ServiceName, subjectOf } from '../csi/rpcs';
+import { type CsiError, unimplemented } from '../csi/status';
+import type { Journal } from '../journal/journal';
+import type { Call, Env } from '../services/env';
+import type { Handlers, StreamingMethod, UnaryMethod } from '../services/index';
+import { lockKeys } from '../services/lock-keys';
+import { type RuleConfig, validateRequest } from '../services/rules/index';
+import type { Locks } from '../volumes/locks';
+import { isUnexpected, toCsiError } from './errors';
+import type { FaultGate, GateCall } from './gate';
+import { scrubber } from './scrub';
+import type { SecretPolicy } from './secrets';
+
+/** What the transport knows of a call. */
+export interface Incoming {
+  /** Milliseconds until the client's deadline; undefined when it has none. */
+  timeoutMs: number | undefined;
+  /** Aborts when the client cancels or its deadline passes. */
+  signal: AbortSignal;
+  traceparent: string | undefined;
+}
+
+export interface PipelineOptions {
+  env: Env;
+  handlers: Handlers;
+  locks: Locks;
+  faults: FaultGate;
+  journal: Journal;
+  served: ReadonlySet<ServiceName>;
+  rules: RuleConfig;
+  secrets: SecretPolicy | undefined;
+}
+
+/** The one way that every call takes, whatever transport it came by. */
+export class Pipeline {
+  private lastCall = 0;
+  private running = 0;
+  private readonly idle = new Set<() => void>();
+
+  constructor(private readonly options: PipelineOptions) {}
+
+  unary<M extends UnaryMethod>(method: M, request: RequestOf<M>, incoming: Incoming): Promise<ResponseOf<M>> {
+    let answer: ResponseOf<M> | undefined;
+    const work = async (call: Call, gate: GateCall<M>): Promise<ResponseOf<M>> => {
+      const handler = this.options.handlers[method] as (
+        e: Env,
+        r: RequestOf<M>,
+        c: Call,
+      ) => Promise<ResponseOf<M>>;
+      return this.options.faults.after(gate, await handler(this.options.env, request, call));
+    };
+    return this.answer(method, request, incoming, work, (response) => {
+      answer = response;
+    }).then(() => answer as ResponseOf<M>);
+  }
+
+  stream<M extends StreamingMethod>(
+    method: M,
+    request: RequestOf<M>,
+    incoming: Incoming,
+    send: (response: ResponseOf<M>) => Promise<void>,
+  ): Promise<void> {
+    const work = async (call: Call, gate: GateCall<M>): Promise<undefined> => {
+      const handler = this.options.handlers[method] as (
+        e: Env,
+        r: RequestOf<M>,
+        c: Call,
+      ) => AsyncIterable<ResponseOf<M>>;
+      for await (const response of handler(this.options.env, request, call))
+        await send(await this.options.faults.after(gate, response));
+      return undefined;
+    };
+    return this.answer(method, request, incoming, work, async (response) => {
+      if (response) await send(response);
+    });
+  }
+
+  /**
+   * One call from its arrival to its answer.
+   * @throws CsiError the answer that is not OK
+   */
+  private async answer<M extends Method>(
+    method: M,
+    request: RequestOf<M>,
+    incoming: Incoming,
+    work: (call: Call, gate: GateCall<M>) => Promise<ResponseOf<M> | undefined>,
+    deliver: (response: ResponseOf<M> | undefined) => void | Promise<void>,
+  ): Promise<void> {
+    const { env, faults, locks, rules, secrets } = this.options;
+    const context = this.open(method, request, incoming);
+    const { gate, call } = context;
+    let unlock: (() => void) | undefined;
+    this.running += 1;
+    try {
+      let response = await faults.before(gate);
+      if (response === undefined) {
+        this.checkImplemented(method);
+        validateRequest(method, request, rules);
+        secrets?.check(method, request);
+        unlock = locks.acquire(lockKeys(method, request), `${method} (call ${gate.id})`);
+        response = await work(call, gate);
+      }
+      await deliver(response);
+      this.close(context, response);
+    } catch (error) {
+      const answer = toCsiError(error);
+      if (isUnexpected(error))
+        env.log.error({ call: gate.id, method, stack: (error as Error)?.stack }, 'unexpected error');
+      this.close(context, undefined, answer);
+      throw answer;
+    } finally {
+      unlock?.();
+      this.running -= 1;
+      if (this.running === 0) for (const resolve of this.idle) resolve();
+    }
+  }
+
+  /** Resolves when no call runs. */
+  async drained(): Promise<void> {
+    if (this.running === 0) return;
+    await new Promise<void>((resolve) => {
+      const done = () => {
+        this.idle.delete(done);
+        resolve();
+      };
+      this.idle.add(done);
+    });
+  }
+
+  private checkImplemented(method: Method): void {
+    const { served, env } = this.options;
+    const { service, gates } = rpcs[method];
+    if (!served.has(service))
+      throw unimplemented(`${method}: this process does not serve ${service} (--services)`);
+    const closed: Gate | undefined = closedGate(gates, env.settings.capabilities);
+    if (closed)
+      throw unimplemented(
+        `${method}: the capability ${closed.anyOf.join(' or ')} is switched off (--capabilities)`,
+      );
+  }
+
+  private open<M extends Method>(method: M, request: RequestOf<M>, incoming: Incoming): CallContext<M> {
+    const { journal, env, faults } = this.options;
+    const id = ++this.lastCall;
+    const fired: string[] = [];
+    const effects: string[] = [];
+    const scrub = scrubber(request);
+    const gate: GateCall<M> = {
+      id,
+      method,
+      request,
+      signal: incoming.signal,
+      fired: (rule) => fired.push(rule),
+    };
+    const call: Call = {
+      method,
+      signal: incoming.signal,
+      effect: (text) => effects.push(scrub(text)),
+      point: (name) => faults.point(gate, name),
+    };
+    const { volumeId, nodeId, targetPath, stagingTargetPath, volumePath } = subjectOf(method, request);
+    const subject = {
+      ...(volumeId !== undefined && { volumeId }),
+      ...(nodeId !== undefined && { nodeId }),
+      ...(targetPath !== undefined && { targetPath }),
+      ...(volumePath !== undefined && { targetPath: volumePath }),
+      ...(stagingTargetPath !== undefined && { stagingTargetPath }),
+    };
+    journal.append({
+      type: 'received',
+      call: id,
+      method,
+      ...subject,
+      request: redactRequest(method, request),
+      ...(incoming.timeoutMs !== undefined && { timeoutMs: incoming.timeoutMs }),
+      ...(incoming.traceparent !== undefined && { traceparent: incoming.traceparent }),
+    });
+    return {
+      gate,
+      call,
+      fired,
+      effects,
+      scrub,
+      subject,
+      signal: incoming.signal,
+      began: env.clock.monotonic(),
+    };
+  }
+
+  private close<M extends Method>(
+    context: CallContext<M>,
+    response: ResponseOf<M> | undefined,
+    error?: CsiError,
+  ): void {
+    const { journal, env } = this.options;
+    const { gate, subject, effects, fired, scrub } = context;
+    const { method } = gate;
+    const durationMs = Math.round((env.clock.monotonic() - context.began) * 1000) / 1000;
+    const code = error?.codeName ?? 'OK';
+    const message = error && scrub(error.loggable);
+    journal.append({
+      type: 'answered',
+      call: gate.id,
+      method,
+      ...(subject.volumeId !== undefined && { volumeId: subject.volumeId }),
+      code,
+      ...(message !== undefined && { message }),
+      durationMs,
+      ...(response !== undefined && { response: redactResponse(method, response) }),
+      effects,
+      fired,
+      ...(context.signal.aborted && { abandoned: true }),
+    });
+    const fields = {
+      call: gate.id,
+      method,
+      ...(subject.volumeId !== undefined && { volume_id: subject.volumeId }),
+      ...(subject.stagingTargetPath !== undefined && { staging_target_path: subject.stagingTargetPath }),
+      ...(subject.targetPath !== undefined && { target_path: subject.targetPath }),
+      code,
+      duration_ms: durationMs,
+      ...(fired.length > 0 && { fired }),
+    };
+    if (message !== undefined) env.log.warn(fields, message);
+    else if (rpcs[method].mutating) env.log.info(fields, effects.join('; '));
+    else env.log.debug(fields, '');
+  }
+}
+
+interface CallContext<M extends Method> {
+  gate: GateCall<M>;
+  call: Call;
+  fired: string[];
+  effects: string[];
+  scrub(text: string): string;
+  subject: { volumeId?: string; targetPath?: string; stagingTargetPath?: string };
+  signal: AbortSignal;
+  began: number;
+}

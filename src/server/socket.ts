@@ -1,0 +1,135 @@
+import { randomBytes } from 'node:crypto';
+import * as fs from 'node:fs/promises';
+import * as net from 'node:net';
+import * as path from 'node:path';
+import { errnoOf } from '../util/files';
+import type { Log } from '../util/log';
+
+const PROBE_MS = 2_000;
+/** How often the socket's file is looked for: somebody may have deleted it. */
+const WATCH_MS = 3_000;
+const MAX_CONNECTIONS = 1_024;
+
+export interface SocketOptions {
+  file: string;
+  log: Log;
+  onConnection(socket: net.Socket): void;
+}
+
+/**
+ * A Unix socket we own: bound beside its place and renamed into it, so that it appears ready and never for a moment
+ * broken; and removed only while the file is still ours (a successor may have put its own there).
+ */
+export class UnixSocket {
+  private readonly connections = new Set<net.Socket>();
+  private server: net.Server | undefined;
+  private inode: bigint | undefined;
+  private watcher: NodeJS.Timeout | undefined;
+
+  constructor(private readonly options: SocketOptions) {}
+
+  /** @throws Error with one line when another process listens there or something that is no socket is in the way. */
+  async listen(): Promise<void> {
+    const { file } = this.options;
+    await fs.mkdir(path.dirname(file), { recursive: true, mode: 0o755 });
+    await makeWay(file);
+    await this.bind();
+    this.watcher = setInterval(() => void this.watch(), WATCH_MS);
+    this.watcher.unref();
+  }
+
+  private async bind(): Promise<void> {
+    const { file } = this.options;
+    const server = net.createServer((socket) => this.accept(socket));
+    server.maxConnections = MAX_CONNECTIONS;
+    // Never longer than the real name, whose length has been checked.
+    const name = randomBytes(8)
+      .toString('hex')
+      .slice(0, Math.min(8, path.basename(file).length));
+    const fresh = path.join(path.dirname(file), name);
+    await new Promise<void>((resolve, reject) => {
+      server.once('error', reject);
+      server.listen(fresh, () => {
+        server.off('error', reject);
+        resolve();
+      });
+    });
+    server.on('error', (error) => this.options.log.error({ error: String(error) }, 'the socket failed'));
+    await fs.chmod(fresh, 0o600);
+    this.inode = (await fs.lstat(fresh, { bigint: true })).ino;
+    await fs.rename(fresh, file);
+    this.server = server;
+  }
+
+  private accept(socket: net.Socket): void {
+    this.connections.add(socket);
+    socket.once('close', () => this.connections.delete(socket));
+    socket.on('error', () => socket.destroy());
+    // A session that failed on bad input keeps its descriptor otherwise, for as long as the process lives.
+    socket.once('end', () => setTimeout(() => socket.destroy(), PROBE_MS).unref());
+    this.options.onConnection(socket);
+  }
+
+  /** Somebody's clean-up may delete the file; nobody could reach us then, though we listen. */
+  private async watch(): Promise<void> {
+    const { file, log } = this.options;
+    const found = await fs.lstat(file, { bigint: true }).catch(() => undefined);
+    if (found !== undefined || this.server === undefined) return;
+    log.warn({ socket: file }, 'the socket was deleted; listening anew');
+    const old = this.server;
+    try {
+      await this.bind();
+      old.close();
+    } catch (error) {
+      log.error({ socket: file, error: String(error) }, 'could not listen anew');
+    }
+  }
+
+  get connectionCount(): number {
+    return this.connections.size;
+  }
+
+  /** Takes no new connections and removes the file, if it is still ours. Open connections go on. */
+  async stopAccepting(): Promise<void> {
+    clearInterval(this.watcher);
+    const found = await fs.lstat(this.options.file, { bigint: true }).catch(() => undefined);
+    if (found?.ino === this.inode) await fs.unlink(this.options.file).catch(() => undefined);
+    this.server?.close();
+    this.server = undefined;
+  }
+
+  destroyConnections(): void {
+    for (const socket of this.connections) socket.destroy();
+  }
+}
+
+/** Removes a socket that nobody listens on any more, which a killed process leaves behind. */
+async function makeWay(file: string): Promise<void> {
+  const stat = await fs.lstat(file).catch((error) => {
+    if (errnoOf(error) === 'ENOENT') return undefined;
+    throw error;
+  });
+  if (!stat) return;
+  if (!stat.isSocket())
+    throw new Error(
+      `endpoint ${file}: something that is no socket is there; remove it or choose another --endpoint`,
+    );
+  if (await isAlive(file))
+    throw new Error(`endpoint ${file}: another process listens there; stop it or choose another --endpoint`);
+  // The rename in bind() replaces it.
+}
+
+function isAlive(file: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = net.connect(file);
+    const done = (alive: boolean) => {
+      clearTimeout(timer);
+      socket.destroy();
+      resolve(alive);
+    };
+    // A listener whose backlog is full does not answer, and is alive all the same.
+    const timer = setTimeout(() => done(true), PROBE_MS);
+    socket.once('connect', () => done(true));
+    socket.once('error', (error) => done(!['ECONNREFUSED', 'ENOENT'].includes(errnoOf(error) ?? '')));
+  });
+}

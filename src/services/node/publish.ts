@@ -1,0 +1,259 @@
+import * as fs from 'node:fs/promises';
+import type { Staged } from '../../backends/backend';
+import type { RequestOf } from '../../csi/rpcs';
+import { alreadyExists, failedPrecondition, internal } from '../../csi/status';
+import { sameDevice } from '../../util/device';
+import {
+  type CapabilityRecord,
+  type PublicationRecord,
+  RECORD_VERSION,
+  type VolumeRecord,
+} from '../../volumes/records';
+import { backendOf, type Call, type Env, type Handler } from '../env';
+import { makeVolume, resolveVolume } from '../resolve';
+import {
+  digestMap,
+  isMultiTarget,
+  isReaderOnly,
+  recordOf,
+  requireCapability,
+  sameCapability,
+  unservable,
+} from '../volume-capability';
+import { isOwnMount } from './own-mounts';
+import { implicitStagingPath, inspectStage, isDead, ownNode, stageVolume, unstageVolume } from './staging';
+import { makeTarget, refuseLink } from './target';
+
+type Request = RequestOf<'NodePublishVolume'>;
+
+const EPHEMERAL_KEY = 'csi.storage.k8s.io/ephemeral';
+const POD_KEYS = /^csi\.storage\.k8s\.io\/(pod\.(name|namespace|uid)|serviceAccount\.name)$/;
+/** Changes at every republish (CSIDriver.requiresRepublish) and is a credential besides. */
+const TOKENS_KEY = 'csi.storage.k8s.io/serviceAccount.tokens';
+
+export const nodePublishVolume: Handler<'NodePublishVolume'> = async (env, request, call) => {
+  const requested = requireCapability(request.volume_capability);
+  const capability = recordOf(requested);
+  const volume = await volumeToPublish(env, request);
+  const problem = unservable(env, volume, capability);
+  if (problem) throw failedPrecondition(problem);
+  await refuseLink(request.target_path);
+  const record = newRecord(env, request, volume, capability);
+  checkAgainstOthers(env, record);
+  const staged = await stagedFor(env, request, volume, capability, call);
+  if (await isPublished(env, volume, record, staged, call)) return {};
+  try {
+    await publish(env, volume, record, staged, requested.mount?.mount_flags ?? [], call);
+  } catch (error) {
+    await undoImplicit(env, volume, call);
+    throw error;
+  }
+  return {};
+};
+
+async function volumeToPublish(env: Env, request: Request): Promise<VolumeRecord> {
+  if (request.volume_context[EPHEMERAL_KEY] !== 'true')
+    return resolveVolume(env, request.volume_id, request.volume_context);
+  return (
+    (await env.volumes.find(request.volume_id)) ??
+    makeVolume(env, request.volume_id, 'ephemeral', request.volume_context)
+  );
+}
+
+function newRecord(
+  env: Env,
+  request: Request,
+  volume: VolumeRecord,
+  capability: CapabilityRecord,
+): PublicationRecord {
+  const { [TOKENS_KEY]: _tokens, ...context } = request.volume_context;
+  return {
+    version: RECORD_VERSION,
+    volumeId: volume.id,
+    bootId: ownNode(env).store.bootId,
+    targetPath: request.target_path,
+    stagingPath: request.staging_target_path,
+    readOnly: request.readonly,
+    ephemeral: volume.origin === 'ephemeral',
+    capability,
+    volumeContextDigest: digestMap(context),
+    publishContextDigest: digestMap(request.publish_context),
+    pod: Object.fromEntries(Object.entries(context).filter(([key]) => POD_KEYS.test(key))),
+  };
+}
+
+/** The table of a second NodePublishVolume on one node (CSI 1.12), as far as other calls are known by their records. */
+function checkAgainstOthers(env: Env, record: PublicationRecord): void {
+  const { store } = ownNode(env);
+  const here = store.publication(record.targetPath);
+  if (here && !samePublication(here, record))
+    throw alreadyExists(
+      `volume ${here.volumeId} is published at ${record.targetPath} with other arguments; unpublish it first`,
+    );
+  for (const other of store.publicationsOf(record.volumeId)) {
+    if (other.targetPath === record.targetPath) continue;
+    if (!isMultiTarget(record.capability.accessMode) || !isMultiTarget(other.capability.accessMode))
+      throw failedPrecondition(
+        `volume ${record.volumeId} is published at ${other.targetPath} and its access mode allows one target on a node; unpublish it there first`,
+      );
+    if (!sameCapability(other.capability, record.capability))
+      throw failedPrecondition(
+        `volume ${record.volumeId} is published at ${other.targetPath} with another volume_capability; all targets on a node share one`,
+      );
+  }
+}
+
+function samePublication(a: PublicationRecord, b: PublicationRecord): boolean {
+  return (
+    a.volumeId === b.volumeId &&
+    a.readOnly === b.readOnly &&
+    a.stagingPath === b.stagingPath &&
+    a.volumeContextDigest === b.volumeContextDigest &&
+    a.publishContextDigest === b.publishContextDigest &&
+    sameCapability(a.capability, b.capability)
+  );
+}
+
+/** The stage a publish stands on: the CO's, which must really be mounted, or one of our own. */
+async function stagedFor(
+  env: Env,
+  request: Request,
+  volume: VolumeRecord,
+  capability: CapabilityRecord,
+  call: Call,
+): Promise<Staged> {
+  const { store } = ownNode(env);
+  const staging = env.settings.capabilities.node.has('STAGE_UNSTAGE_VOLUME') && volume.origin !== 'ephemeral';
+  if (!staging) {
+    const mountFlags = request.volume_capability?.mount?.mount_flags ?? [];
+    return stageVolume(
+      env,
+      volume,
+      {
+        stagingPath: implicitStagingPath(env, volume.id),
+        implicit: true,
+        capability,
+        mountFlags,
+        publishContext: request.publish_context,
+      },
+      call,
+    );
+  }
+  if (request.staging_target_path === '')
+    throw failedPrecondition(
+      'staging_target_path: expected the path that NodeStageVolume was given, found nothing; this plugin has STAGE_UNSTAGE_VOLUME',
+    );
+  const stage = store.stage(volume.id);
+  const unstaged = () =>
+    failedPrecondition(
+      `volume ${volume.id} is not staged at ${request.staging_target_path}; call NodeStageVolume first`,
+    );
+  if (!stage || stage.stagingPath !== request.staging_target_path) throw unstaged();
+  if (stage.capability.accessType !== capability.accessType)
+    throw failedPrecondition(
+      `volume ${volume.id} is staged as ${stage.capability.accessType}, asked to publish as ${capability.accessType}`,
+    );
+  const staged = await inspectStage(env, volume, stage);
+  if (!staged) throw unstaged();
+  if (staged.identity?.readOnly && !stage.readOnly && !request.readonly)
+    throw failedPrecondition(
+      `volume ${volume.id} was staged writable at ${stage.stagingPath} but is read-only now; its filesystem may have failed, stage it anew`,
+    );
+  return staged;
+}
+
+/**
+ * Whether the target already is what is asked for. Only the kernel can tell: a record without its mount means that the
+ * mount was removed behind our back, and it is made again; a dead one is replaced.
+ */
+async function isPublished(
+  env: Env,
+  volume: VolumeRecord,
+  record: PublicationRecord,
+  staged: Staged,
+  call: Call,
+): Promise<boolean> {
+  const { mounts } = env.host;
+  const { store } = ownNode(env);
+  const target = record.targetPath;
+  let found: Awaited<ReturnType<typeof mounts.at>>;
+  try {
+    found = await mounts.at(target);
+  } catch (error) {
+    if (!isDead(error)) throw error;
+    await mounts.unmount(target, { lazy: true });
+    call.effect(`removed a dead mount from ${target}`);
+    return false;
+  }
+  if (!found) return false;
+  const ours = staged.identity
+    ? sameDevice(found.device, staged.identity.device)
+    : await isOwnMount(env, volume, target);
+  if (!ours || !(await isOwnMount(env, volume, target)))
+    throw alreadyExists(
+      `something that is not volume ${volume.id} is mounted at ${target}; unmount it first`,
+    );
+  if (staged.identity && found.readOnly !== isReadOnly(env, record))
+    throw alreadyExists(
+      `volume ${volume.id} is mounted at ${target} ${found.readOnly ? 'read-only' : 'writable'}; unpublish it first`,
+    );
+  if (!store.publication(target)) await store.putPublication(record);
+  return true;
+}
+
+/** A publish is read-only when the call, the access mode or the attachment says so. */
+function isReadOnly(env: Env, record: PublicationRecord): boolean {
+  const stage = ownNode(env).store.stage(record.volumeId);
+  return record.readOnly || isReaderOnly(record.capability.accessMode) || stage?.readOnly === true;
+}
+
+async function publish(
+  env: Env,
+  volume: VolumeRecord,
+  record: PublicationRecord,
+  staged: Staged,
+  mountFlags: readonly string[],
+  call: Call,
+): Promise<void> {
+  const { store } = ownNode(env);
+  const { mounts } = env.host;
+  const target = record.targetPath;
+  const source = staged.devicePath ?? store.stage(volume.id)?.stagingPath;
+  if (source === undefined) throw internal(`volume ${volume.id} lost its stage while it was being published`);
+  await store.putPublication(record);
+  let made = false;
+  let mounted = false;
+  try {
+    made = await makeTarget(target, record.capability.accessType);
+    await call.point('beforeMount');
+    await mounts.bind({ source, target, readOnly: isReadOnly(env, record), options: mountFlags });
+    mounted = true;
+    call.effect(`bound ${source} at ${target}`);
+    await call.point('mounted');
+    const found = await mounts.at(target);
+    if (!found || (staged.identity && !sameDevice(found.device, staged.identity.device)))
+      throw internal(
+        `${source} was bound at ${target}, but ${found ? 'another device' : 'nothing'} is mounted there`,
+      );
+  } catch (error) {
+    if (mounted) await mounts.unmount(target).catch(() => undefined);
+    if (made)
+      await (record.capability.accessType === 'mount' ? fs.rmdir(target) : fs.unlink(target)).catch(
+        () => undefined,
+      );
+    await store.removePublication(target);
+    throw error;
+  }
+}
+
+/** Ends what only a publish needed: a stage of our own, and an inline volume. Nobody else will. */
+export async function undoImplicit(env: Env, volume: VolumeRecord, call: Call): Promise<void> {
+  const { store } = ownNode(env);
+  if (store.publicationsOf(volume.id).length > 0) return;
+  const stage = store.stage(volume.id);
+  if (stage?.implicit) await unstageVolume(env, volume, stage, call);
+  if (volume.origin !== 'ephemeral') return;
+  await backendOf(env, volume).destroy(volume);
+  await env.volumes.remove(volume.id);
+  call.effect(`removed inline volume ${volume.id}`);
+}

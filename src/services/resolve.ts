@@ -1,0 +1,130 @@
+import * as fs from 'node:fs/promises';
+import type { BackendName } from '../backends/backend';
+import { failedPrecondition, invalidArgument, notFound } from '../csi/status';
+import { parseQuantity } from '../util/quantity';
+import {
+  RECORD_VERSION,
+  type SnapshotRecord,
+  type VolumeOrigin,
+  type VolumeRecord,
+} from '../volumes/records';
+import type { Env } from './env';
+import { readAttributes } from './parameters';
+
+/** @throws CsiError NOT_FOUND */
+export async function findVolume(env: Env, id: string): Promise<VolumeRecord> {
+  const volume = await env.volumes.find(id);
+  if (!volume) throw notFound(`volume ${JSON.stringify(id)} does not exist`);
+  return volume;
+}
+
+/** @throws CsiError NOT_FOUND */
+export async function findSnapshot(env: Env, id: string): Promise<SnapshotRecord> {
+  const snapshot = await env.snapshots.find(id);
+  if (!snapshot) throw notFound(`snapshot ${JSON.stringify(id)} does not exist`);
+  return snapshot;
+}
+
+/**
+ * A volume a CO wants to use. One that nobody created but whose context carries a `size` is a static PersistentVolume,
+ * made here and now.
+ * @throws CsiError NOT_FOUND, or INVALID_ARGUMENT when the context contradicts the volume.
+ */
+export async function resolveVolume(
+  env: Env,
+  id: string,
+  context: Record<string, string>,
+): Promise<VolumeRecord> {
+  const volume = await env.volumes.find(id);
+  if (volume) {
+    checkContext(volume, context);
+    return volume;
+  }
+  if (context.size === undefined)
+    throw notFound(
+      `volume ${JSON.stringify(id)} does not exist; a static PersistentVolume needs a size in its volumeAttributes, for example size: 1Gi`,
+    );
+  return makeVolume(env, id, 'static', context);
+}
+
+/** Our keys must be as the volume has them; absent ones are fine, and so are keys that a CO adds. */
+export function checkContext(volume: VolumeRecord, context: Record<string, string>): void {
+  for (const [key, value] of Object.entries(volume.context))
+    if (Object.hasOwn(context, key) && context[key] !== value)
+      throw invalidArgument(
+        `volume_context[${JSON.stringify(key)}]: volume ${volume.id} has ${JSON.stringify(value)}, found ${JSON.stringify(context[key])}`,
+      );
+}
+
+/** Makes a volume from what a PersistentVolume or a pod says of it, without a CreateVolume. */
+export function makeVolume(
+  env: Env,
+  id: string,
+  origin: Exclude<VolumeOrigin, 'created'>,
+  context: Record<string, string>,
+): Promise<VolumeRecord> {
+  const pending = env.making.get(id);
+  if (pending) return pending;
+  const made = make(env, id, origin, context).finally(() => env.making.delete(id));
+  env.making.set(id, made);
+  return made;
+}
+
+async function make(
+  env: Env,
+  id: string,
+  origin: Exclude<VolumeOrigin, 'created'>,
+  context: Record<string, string>,
+): Promise<VolumeRecord> {
+  const attributes = readAttributes(context);
+  const backend = pickBackend(env, attributes.backend as BackendName | undefined);
+  const capacity =
+    attributes.size === undefined ? env.settings.defaultSizeBytes : parseQuantity(attributes.size);
+  if (capacity === undefined)
+    throw invalidArgument(`volume_context["size"]: expected a size, found ${attributes.size}`);
+  if (capacity > env.settings.maxVolumeBytes)
+    throw invalidArgument(
+      `volume_context["size"]: at most ${env.settings.maxVolumeBytes} bytes, found ${capacity}`,
+    );
+  const release = env.pool.reserve(capacity);
+  const record: VolumeRecord = {
+    version: RECORD_VERSION,
+    id,
+    name: id,
+    sequence: env.volumes.takeSequence(),
+    origin,
+    createdAt: new Date(env.clock.now()).toISOString(),
+    capacityBytes: `${capacity}`,
+    backend: backend.name,
+    fsType: '',
+    accessTypes: [...backend.accessTypes],
+    parameters: {},
+    requestedMutable: {},
+    mutable: {},
+    context: attributes,
+    topology: [],
+    claim: {},
+    attachments: {},
+  };
+  const paths = env.layout.volume(id);
+  try {
+    await fs.mkdir(paths.folder, { recursive: true, mode: 0o700 });
+    await backend.create(paths, capacity, undefined, new AbortController().signal);
+    await env.volumes.add(record);
+  } catch (error) {
+    await fs.rm(paths.folder, { recursive: true, force: true }).catch(() => undefined);
+    throw error;
+  } finally {
+    release();
+  }
+  return record;
+}
+
+export function pickBackend(env: Env, name: BackendName | undefined) {
+  const backend = env.backends.get(name ?? env.settings.defaultBackend);
+  if (!backend)
+    throw failedPrecondition(
+      `backend ${name} is not available in this process; it has ${[...env.backends.keys()].join(', ')}`,
+    );
+  return backend;
+}

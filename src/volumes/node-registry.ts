@@ -1,0 +1,66 @@
+import { failedPrecondition } from '../csi/status';
+import { namesIn, writeFileAtomic } from '../util/files';
+import type { Layout } from './layout';
+import { readRecord } from './record-file';
+import type { NodeRecord, Segments } from './records';
+
+/**
+ * The nodes that share this data folder. Each node process writes its own file; the controller reads them: that is how
+ * it knows which node ids exist and what they can reach, with no server in between.
+ */
+export class NodeRegistry {
+  constructor(
+    private readonly layout: Layout,
+    /** This process's own node, when it serves one. */
+    private readonly self: NodeRecord | undefined,
+    /** Topologies the controller was told of beside those of its nodes. */
+    private readonly extraTopologies: readonly Segments[],
+  ) {}
+
+  async announce(): Promise<void> {
+    if (!this.self) return;
+    const { record } = this.layout.node(this.self.id);
+    await writeFileAtomic(record, `${JSON.stringify(this.self, undefined, 1)}\n`, 'durable');
+  }
+
+  async find(nodeId: string): Promise<NodeRecord | undefined> {
+    if (this.self?.id === nodeId) return this.self;
+    const record = await readRecord<NodeRecord>(this.layout.node(nodeId).record, [
+      'id',
+      'topology',
+      'maxVolumes',
+    ]);
+    return record?.id === nodeId ? record : undefined;
+  }
+
+  async all(): Promise<NodeRecord[]> {
+    const nodes = this.self ? [this.self] : [];
+    for (const name of await namesIn(this.layout.nodes)) {
+      const record = await readRecord<NodeRecord>(`${this.layout.nodes}/${name}/node.json`, [
+        'id',
+        'topology',
+      ]).catch(() => undefined);
+      if (record && record.id !== this.self?.id) nodes.push(record);
+    }
+    return nodes;
+  }
+
+  /** Every topology a volume could be placed in. */
+  async topologies(): Promise<Segments[]> {
+    return [...(await this.all()).map((node) => node.topology), ...this.extraTopologies];
+  }
+}
+
+/** Whether a place with `segments` satisfies `wanted`: every wanted segment is there, keys compared without case. */
+export function satisfies(segments: Segments, wanted: Segments): boolean {
+  const have = new Map(Object.entries(segments).map(([key, value]) => [key.toLowerCase(), value]));
+  return Object.entries(wanted).every(([key, value]) => have.get(key.toLowerCase()) === value);
+}
+
+/** @throws CsiError FAILED_PRECONDITION when a volume cannot be reached from a node. */
+export function checkReachable(volumeId: string, topology: readonly Segments[], node: NodeRecord): void {
+  if (topology.length === 0 || topology.some((wanted) => satisfies(node.topology, wanted))) return;
+  throw failedPrecondition(
+    `volume ${volumeId} is reachable from ${JSON.stringify(topology)} only; node ${node.id} is in ${JSON.stringify(node.topology)}`,
+  );
+}
