@@ -60,7 +60,7 @@ test('exit codes named as success are success, others are not', async () => {
 test.each<[ToolName, string]>([
   ['mkfs.ext4', 'e2fsprogs'],
   ['mkfs.xfs', 'xfsprogs'],
-  ['btrfstune', 'btrfs-progs'],
+  ['mkfs.btrfs', 'btrfs-progs'],
 ])('%s that is not there is ENOENT and names %s', async (tool, name) => {
   const missing = createToolRunner(folder)(tool, { args: [], timeoutMs: TIMEOUT });
   await expect(missing).rejects.toMatchObject({

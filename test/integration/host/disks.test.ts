@@ -1,0 +1,278 @@
+import * as fs from 'node:fs';
+import * as path from 'node:path';
+import * as fc from 'fast-check';
+import { type Extent, HostError } from '../../../src/host/host';
+import { createLibc, type Libc } from '../../../src/host/libc';
+import { createDiskFiles } from '../../../src/host/linux/disks';
+import { Machine, run, testWith } from './filesystems-machine';
+
+const MIB = 1n << 20n;
+const rootTest = testWith();
+
+let machine: Machine;
+
+beforeEach(() => {
+  machine = new Machine();
+});
+
+afterEach(() => machine.close());
+
+function write(file: string, offset: number, bytes: Buffer): void {
+  const fd = fs.openSync(file, 'r+');
+  fs.writeSync(fd, bytes, 0, bytes.length, offset);
+  fs.closeSync(fd);
+}
+
+async function all(extents: AsyncIterable<Extent>): Promise<Extent[]> {
+  const found: Extent[] = [];
+  for await (const extent of extents) found.push(extent);
+  return found;
+}
+
+const allocated = (file: string) => BigInt(fs.statSync(file).blocks) * 512n;
+
+/** The disk files of a machine whose libc differs in some calls. */
+const disksWith = (changed: Partial<Libc>) => createDiskFiles({ libc: { ...createLibc(), ...changed } });
+
+const fails = (errno: string) => () => Promise.reject(new HostError(errno, 'test', errno));
+
+describe('ensureSize', () => {
+  rootTest('makes a sparse file, lengthens it and never shortens it', async () => {
+    const { disks } = machine.host;
+    const file = machine.at('file');
+    await disks.ensureSize(file, 1000n * MIB);
+    expect(fs.statSync(file).size).toBe(Number(1000n * MIB));
+    expect(allocated(file)).toBe(0n);
+    expect(fs.statSync(file).mode & 0o777).toBe(0o600);
+    write(file, 5, Buffer.from('kept'));
+    await disks.ensureSize(file, 1001n * MIB);
+    await disks.ensureSize(file, 4n);
+    expect(fs.statSync(file).size).toBe(Number(1001n * MIB));
+    expect(fs.readFileSync(file).toString('latin1', 5, 9)).toBe('kept');
+  });
+
+  rootTest('a size the filesystem cannot have is EFBIG and leaves no file', async () => {
+    const { disks } = machine.host;
+    for (const size of [1n << 60n, 2n ** 63n - 1n]) {
+      await expect(disks.ensureSize(machine.at('file'), size)).rejects.toMatchObject({ errno: 'EFBIG' });
+      expect(fs.existsSync(machine.at('file'))).toBe(false);
+    }
+    await disks.ensureSize(machine.at('file'), MIB);
+    await expect(disks.ensureSize(machine.at('file'), 1n << 60n)).rejects.toMatchObject({ errno: 'EFBIG' });
+    expect(fs.statSync(machine.at('file')).size).toBe(Number(MIB));
+  });
+
+  rootTest('no folder is ENOENT', async () => {
+    const made = machine.host.disks.ensureSize(machine.at('no/folder'), MIB);
+    await expect(made).rejects.toMatchObject({
+      errno: 'ENOENT',
+      message: expect.stringContaining('no/folder'),
+    });
+  });
+});
+
+describe('copySparse', () => {
+  /** 64 MiB with 5 MiB of data in two places. */
+  async function source(): Promise<string> {
+    const file = await machine.disk(64n * MIB);
+    write(file, 4096, Buffer.alloc(1 << 20, 'a'));
+    write(file, (40 << 20) + 4096, Buffer.alloc(4 << 20, 'b'));
+    return file;
+  }
+
+  const ways: [string, Partial<Libc>][] = [
+    ['as the filesystem likes it', {}],
+    ['in the kernel', { ficlone: fails('EOPNOTSUPP') }],
+    ['by reading and writing', { ficlone: fails('EXDEV'), copyFileRange: fails('EXDEV') }],
+    [
+      'by reading and writing, where the kernel copies nothing',
+      { ficlone: fails('EINVAL'), copyFileRange: async () => 0 },
+    ],
+  ];
+  rootTest.each(ways)('copies bytes and holes, %s', async (_, changed) => {
+    const disks = disksWith(changed);
+    const from = await source();
+    const to = machine.at('copy');
+    await disks.copySparse(from, to);
+    run('cmp', from, to);
+    expect(fs.statSync(to).size).toBe(Number(64n * MIB));
+    expect(await all(disks.extents(to))).toEqual(await all(disks.extents(from)));
+    expect(fs.existsSync(`${to}.partial`)).toBe(false);
+  });
+
+  rootTest.each(ways)('places beyond 4 GiB stay where they are, %s', async (_, changed) => {
+    const disks = disksWith(changed);
+    const from = await machine.disk(6n << 30n);
+    const place = 5 * 2 ** 30 + 12_288;
+    write(from, place, Buffer.from('far'));
+    await disks.copySparse(from, machine.at('copy'));
+    const copied = Buffer.alloc(3);
+    const fd = fs.openSync(machine.at('copy'), 'r');
+    fs.readSync(fd, copied, 0, 3, place);
+    fs.closeSync(fd);
+    expect(copied.toString()).toBe('far');
+    expect(await all(disks.differences(from, machine.at('copy'), 4096))).toEqual([]);
+  });
+
+  rootTest('from one filesystem to another', async () => {
+    const from = await source();
+    const to = path.join(await machine.tmpfs(8n * MIB), 'copy');
+    await machine.host.disks.copySparse(from, to);
+    run('cmp', from, to);
+  });
+
+  testWith('mkfs.btrfs')('shares extents where the filesystem can', async () => {
+    const file = await machine.formatted(200n * MIB, 'btrfs');
+    await machine.mounted(file, 'btrfs', async (mountPoint) => {
+      const from = path.join(mountPoint, 'from');
+      fs.writeFileSync(from, Buffer.alloc(20 << 20, 'x'));
+      await machine.host.mounts.sync(mountPoint);
+      const before = (await machine.host.mounts.usage(mountPoint)).bytes.used;
+      await machine.host.disks.copySparse(from, path.join(mountPoint, 'to'));
+      await machine.host.mounts.sync(mountPoint);
+      expect(run('cmp', from, path.join(mountPoint, 'to'))).toBe('');
+      expect((await machine.host.mounts.usage(mountPoint)).bytes.used - before).toBeLessThan(MIB);
+    });
+  });
+
+  rootTest('an empty file, and over an older copy', async () => {
+    const from = await machine.disk(0n);
+    const to = machine.at('copy');
+    fs.writeFileSync(to, 'older');
+    fs.writeFileSync(`${to}.partial`, 'of a process that was killed');
+    await machine.host.disks.copySparse(from, to);
+    expect(fs.statSync(to).size).toBe(0);
+    expect(fs.existsSync(`${to}.partial`)).toBe(false);
+  });
+
+  rootTest('aborted on the way it leaves nothing, and an older target as it was', async () => {
+    const from = await source();
+    const to = machine.at('copy');
+    const libc = createLibc();
+    const controller = new AbortController();
+    let calls = 0;
+    const disks = disksWith({
+      ficlone: fails('EOPNOTSUPP'),
+      copyFileRange: (...args) => {
+        if (++calls === 2) controller.abort(new Error('the client gave up'));
+        return libc.copyFileRange(...args);
+      },
+    });
+    await expect(disks.copySparse(from, to, controller.signal)).rejects.toThrow('the client gave up');
+    expect(calls).toBe(2);
+    expect(fs.existsSync(to) || fs.existsSync(`${to}.partial`)).toBe(false);
+    fs.writeFileSync(to, 'older');
+    await expect(disks.copySparse(from, to, controller.signal)).rejects.toThrow('the client gave up');
+    expect(fs.readFileSync(to, 'utf8')).toBe('older');
+    expect(fs.existsSync(`${to}.partial`)).toBe(false);
+  });
+
+  rootTest('a full disk is ENOSPC and leaves nothing', async () => {
+    const from = await source();
+    const to = path.join(await machine.tmpfs(2n * MIB), 'copy');
+    const copy = machine.host.disks.copySparse(from, to);
+    await expect(copy).rejects.toMatchObject({ errno: 'ENOSPC' });
+    expect(fs.readdirSync(path.dirname(to))).toEqual([]);
+  });
+
+  rootTest('a source that is not there is ENOENT, and another copy under way is not disturbed', async () => {
+    const to = machine.at('copy');
+    fs.writeFileSync(`${to}.partial`, 'of another');
+    const copy = machine.host.disks.copySparse(machine.at('nowhere'), to);
+    await expect(copy).rejects.toMatchObject({ errno: 'ENOENT' });
+    expect(fs.readFileSync(`${to}.partial`, 'utf8')).toBe('of another');
+  });
+});
+
+describe('extents and differences of real files', () => {
+  const BLOCK = 4096;
+  const writes = fc.array(
+    fc.record({
+      offset: fc.nat({ max: 200 * BLOCK }),
+      length: fc.integer({ min: 1, max: 3 * BLOCK }),
+      value: fc.nat({ max: 2 }),
+    }),
+    { maxLength: 6 },
+  );
+  const file = fc.record({ writes, behind: fc.nat({ max: 20 * BLOCK }) });
+  type Shape = { writes: { offset: number; length: number; value: number }[]; behind: number };
+
+  function make(name: string, shape: Shape): { name: string; content: Buffer } {
+    fs.writeFileSync(name, '');
+    for (const { offset, length, value } of shape.writes) write(name, offset, Buffer.alloc(length, value));
+    fs.truncateSync(name, fs.statSync(name).size + shape.behind);
+    return { name, content: fs.readFileSync(name) };
+  }
+
+  rootTest('extents are ascending, apart, and hold all that is not zero', async () => {
+    await fc.assert(
+      fc.asyncProperty(file, fc.nat({ max: 210 * BLOCK }), async (shape, from) => {
+        const { name, content } = make(machine.at('file'), shape);
+        const rest = Buffer.from(content);
+        let end = BigInt(from) - 1n;
+        for (const extent of await all(machine.host.disks.extents(name, BigInt(from)))) {
+          expect(extent.offset).toBeGreaterThan(end);
+          expect(extent.length).toBeGreaterThan(0n);
+          end = extent.offset + extent.length;
+          expect(end).toBeLessThanOrEqual(BigInt(content.length));
+          rest.fill(0, Number(extent.offset), Number(end));
+        }
+        expect(rest.subarray(from).every((byte) => byte === 0)).toBe(true);
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  rootTest('differences are what comparing every block finds', async () => {
+    const blockSizes = fc.constantFrom(512, 4096, 5000, 65536);
+    await fc.assert(
+      fc.asyncProperty(file, file, blockSizes, async (one, other, blockSize) => {
+        const base = make(machine.at('base'), one);
+        const target = make(machine.at('target'), other);
+        const length = Math.max(base.content.length, target.content.length);
+        const padded = [base, target].map(({ content }) =>
+          Buffer.concat([content, Buffer.alloc(length - content.length)]),
+        );
+        const expected: Extent[] = [];
+        for (let at = 0; at < length; at += blockSize) {
+          const end = Math.min(at + blockSize, length);
+          const [left, right] = padded.map((content) => content.subarray(at, end)) as [Buffer, Buffer];
+          if (left.equals(right)) continue;
+          const last = expected.at(-1);
+          if (last !== undefined && last.offset + last.length === BigInt(at)) last.length += BigInt(end - at);
+          else expected.push({ offset: BigInt(at), length: BigInt(end - at) });
+        }
+        expect(await all(machine.host.disks.differences(base.name, target.name, blockSize))).toEqual(
+          expected,
+        );
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  rootTest('a reader who stops early leaves no descriptor open', async () => {
+    const open = () => fs.readdirSync('/proc/self/fd').length;
+    const name = await machine.disk(64n * MIB);
+    for (let index = 0; index < 5; index++) write(name, index << 20, Buffer.from('x'));
+    const other = await machine.disk(64n * MIB);
+    const before = open();
+    for await (const extent of machine.host.disks.extents(name)) {
+      expect(extent.offset).toBe(0n);
+      break;
+    }
+    for await (const range of machine.host.disks.differences(other, name, 4096)) {
+      expect(range).toEqual({ offset: 0n, length: 4096n });
+      break;
+    }
+    expect(open()).toBe(before);
+  });
+
+  rootTest('a file that is not there is ENOENT', async () => {
+    const { disks } = machine.host;
+    const there = await machine.disk(MIB);
+    await expect(all(disks.extents(machine.at('nowhere')))).rejects.toMatchObject({ errno: 'ENOENT' });
+    await expect(all(disks.differences(there, machine.at('nowhere'), 512))).rejects.toMatchObject({
+      errno: 'ENOENT',
+    });
+  });
+});
