@@ -11,9 +11,18 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { HostError } from '../../../src/host/host';
-import { AT, createLibc, decodeDevice, encodeDevice, errnoName, O, S_IF, SEEK } from '../../../src/host/libc';
-import { Limiter } from '../../../src/host/libc/limiter';
+import { HostError } from '../../../../src/host/host';
+import {
+  AT,
+  createLibc,
+  decodeDevice,
+  encodeDevice,
+  errnoName,
+  O,
+  S_IF,
+  SEEK,
+} from '../../../../src/host/libc';
+import { Limiter } from '../../../../src/host/libc/limiter';
 
 const onLinux = process.platform === 'linux' ? describe : describe.skip;
 
@@ -132,7 +141,7 @@ onLinux('libc', () => {
       return jest.requireActual('koffi');
     });
     await jest.isolateModulesAsync(async () => {
-      const fresh: { createLibc: typeof createLibc } = require('../../../src/host/libc');
+      const fresh: { createLibc: typeof createLibc } = require('../../../../src/host/libc');
       const lazy = fresh.createLibc();
       expect(loads).toBe(0);
       await lazy.statfs('/');
