@@ -1,7 +1,7 @@
 import { type DeviceNumber, HostError } from '../host';
 import type { Argument, Binding, FunctionName } from './binding';
 import { descriptor, fsconfigSetCall, ioctlAbout, ioctlCall } from './calls';
-import { AT, FSCONFIG, FSOPEN, IOCTL, MOVE_MOUNT, STATX, SYSCALL, SYSCALL_BY_ARCH } from './constants';
+import { AT, FSCONFIG, FSOPEN, IOCTL, MOVE_MOUNT, O, STATX, SYSCALL, SYSCALL_BY_ARCH } from './constants';
 import type { About } from './errno';
 import type { Limiter } from './limiter';
 import {
@@ -18,7 +18,7 @@ import {
  * Calls that run in libuv's thread pool. Failure is a HostError with the errno's name, the operation and the path.
  */
 export interface AsyncCalls {
-  /** open(2), here rather than in node:fs because an open that hangs must not take an uncounted thread. */
+  /** open(2), here rather than in node:fs because an open that hangs must not take an uncounted thread. Always O_CLOEXEC. */
   open(path: string, flags: number, mode?: number): Promise<number>;
   close(fd: number): Promise<void>;
 
@@ -102,7 +102,9 @@ export function asyncCalls(load: () => Binding, limiter: Limiter): AsyncCalls {
 
   return {
     async open(path, flags, mode = 0) {
-      return Number(await call('open', [path, flags, mode], { operation: 'open', subject: path }));
+      return Number(
+        await call('open', [path, flags | O.CLOEXEC, mode], { operation: 'open', subject: path }),
+      );
     },
     async close(fd) {
       await call('close', [fd], { operation: 'close', subject: descriptor(fd) });

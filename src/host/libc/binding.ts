@@ -103,6 +103,9 @@ export function loadBinding(): Binding {
     return found;
   };
 
+  // The kernel writes to Buffers of calls in flight: they must not be collected meanwhile, whoever forgot them.
+  const inFlight = new Set<readonly Argument[]>();
+
   return {
     callSync(name, args, about) {
       refuseNul(args, about);
@@ -113,12 +116,12 @@ export function loadBinding(): Binding {
     call(name, args, about) {
       return new Promise((resolve, reject) => {
         refuseNul(args, about);
+        inFlight.add(args);
         native(name).async(...args, (error, result) => {
           // koffi carries the worker's errno over to this callback and no further: read it before anything else.
           const errno = koffi.errno();
-          // `args` is named here so that its Buffers live until the kernel is done with them.
-          if (error !== null)
-            reject(new HostError('EINVAL', about.operation, `${error.message} (${args.length})`));
+          inFlight.delete(args);
+          if (error !== null) reject(error);
           else if (BigInt(result) === -1n) reject(systemCallError(errno, about));
           else resolve(BigInt(result));
         });

@@ -1,13 +1,13 @@
 import { HostError } from '../host';
 import type { Argument, Binding, FunctionName } from './binding';
 import { descriptor, fsconfigSetCall, ioctlAbout, ioctlCall } from './calls';
-import { AT, FSMOUNT, SYSCALL } from './constants';
+import { AT, FSMOUNT, O, SYSCALL } from './constants';
 import type { About } from './errno';
 import { encodeMountAttr } from './structs';
 
 /** Calls on the event loop's own thread: only what can never wait for a disk, a network or another process. */
 export interface SyncCalls {
-  /** Of a device that answers from memory. */
+  /** Of a device that answers from memory. Always O_CLOEXEC. */
   openSync(path: string, flags: number): number;
   closeSync(fd: number): void;
   /** read(2) of what is at hand; null when there is nothing (ENODATA, end of file). */
@@ -28,7 +28,7 @@ export function syncCalls(load: () => Binding): SyncCalls {
 
   return {
     openSync(path, flags) {
-      return Number(call('open', [path, flags, 0], { operation: 'open', subject: path }));
+      return Number(call('open', [path, flags | O.CLOEXEC, 0], { operation: 'open', subject: path }));
     },
     closeSync(fd) {
       call('close', [fd], { operation: 'close', subject: descriptor(fd) });

@@ -35,7 +35,7 @@ export class LoopNodes {
     return this.open(`loop${index}`, {
       type: S_IF.BLK,
       // Its open waits for whoever configures the device, and so for the disk of the file behind it.
-      open: (path) => this.libc.open(path, flags | O.CLOEXEC | O.NONBLOCK),
+      open: (path) => this.libc.open(path, flags | O.NONBLOCK),
       is: (device) => isSame(device, usual) || isSame(device, deviceInSys(index)),
       device: () => deviceInSys(index) ?? usual,
     });
@@ -45,7 +45,7 @@ export class LoopNodes {
   async freeIndex(): Promise<number> {
     const control = await this.open('loop-control', {
       type: S_IF.CHR,
-      open: async (path) => this.libc.openSync(path, O.RDWR | O.CLOEXEC),
+      open: async (path) => this.libc.openSync(path, O.RDWR),
       is: (device) => isSame(device, LOOP_CONTROL),
       device: () => LOOP_CONTROL,
     });

@@ -74,7 +74,7 @@ export function createLoopDevices(libc: Libc, nodes: LoopNodes): LoopDevices {
 
   return {
     async attach(file, attach) {
-      const backing = await libc.open(file, (attach.readOnly ? O.RDONLY : O.RDWR) | O.CLOEXEC);
+      const backing = await libc.open(file, attach.readOnly ? O.RDONLY : O.RDWR);
       try {
         // Also waits here, and not while others wait for the index, when the file's own filesystem hangs.
         const { mode } = await libc.fstatx(backing);

@@ -1,6 +1,7 @@
 import { promises as fs } from 'node:fs';
 import { HostError, type Mounts, type Usage } from '../host';
 import {
+  type AsyncCalls,
   AT,
   describeErrno,
   IOCTL,
@@ -93,19 +94,24 @@ export function createMounts(libc: Libc, options: MountsOptions = {}): Mounts {
       return usageOf(await libc.statfs(path));
     },
 
-    freeze: (path) => onFolder(libc, path, 'FIFREEZE'),
-    // A thaw is what lets hung calls go on: it must not queue behind them.
-    thaw: (path) => onFolder(libc, path, 'FITHAW'),
+    freeze: (path) =>
+      withOpen(libc, path, async (fd) => {
+        // Anywhere else this would stop the filesystem the folder is on: the machine's own, where nothing is mounted.
+        if (((await libc.fstatx(fd)).attributes & STATX_ATTR.MOUNT_ROOT) === 0n) throw nothingToFreeze(path);
+        await libc.ioctl(fd, IOCTL.FIFREEZE, 0, { operation: 'FIFREEZE', subject: path });
+      }),
 
-    async sync(path) {
-      const fd = await libc.open(path, O.RDONLY | O.NONBLOCK | O.CLOEXEC);
-      try {
+    // A thaw is what lets hung calls go on: it must not queue behind them.
+    thaw: (path) =>
+      withOpen(libc.urgent, path, async (fd) => {
+        await libc.urgent.ioctl(fd, IOCTL.FITHAW, 0, { operation: 'FITHAW', subject: path });
+      }),
+
+    sync: (path) =>
+      withOpen(libc, path, async (fd) => {
         const isFolder = ((await libc.fstatx(fd)).mode & S_IF.MT) === S_IF.DIR;
         await (isFolder ? libc.syncfs(fd, path) : libc.fsync(fd, path));
-      } finally {
-        await libc.close(fd);
-      }
-    },
+      }),
 
     async list() {
       return parseMountinfo(await fs.readFile('/proc/self/mountinfo', 'utf8'));
@@ -156,14 +162,21 @@ function explainUnmount(error: HostError, target: string): HostError {
   return new HostError(error.errno, 'umount2', reason === undefined ? text : `${text}: ${reason}`);
 }
 
-async function onFolder(libc: Libc, path: string, operation: 'FIFREEZE' | 'FITHAW'): Promise<void> {
-  const calls = operation === 'FITHAW' ? libc.urgent : libc;
-  const fd = await calls.open(path, O.RDONLY | O.NONBLOCK | O.CLOEXEC);
+async function withOpen(calls: AsyncCalls, path: string, use: (fd: number) => Promise<void>): Promise<void> {
+  const fd = await calls.open(path, O.RDONLY | O.NONBLOCK);
   try {
-    await calls.ioctl(fd, IOCTL[operation], 0, { operation, subject: path });
+    await use(fd);
   } finally {
     await calls.close(fd);
   }
+}
+
+function nothingToFreeze(path: string): HostError {
+  return new HostError(
+    'EINVAL',
+    'FIFREEZE',
+    `FIFREEZE: ${path}: EINVAL: expected the root of a mount, but nothing is mounted there`,
+  );
 }
 
 function usageOf(stat: Statfs): Usage {

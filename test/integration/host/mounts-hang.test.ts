@@ -89,6 +89,20 @@ describeMounting('mounts that are dead or hang', (workspace) => {
     await device.release();
   });
 
+  test('a folder where nothing is mounted is not frozen: that would be the filesystem below it', async () => {
+    const inside = join(makeFolder('not-mounted'), 'inside');
+    await expect(mounts.freeze(makeFolder('not-mounted'))).rejects.toMatchObject({
+      errno: 'EINVAL',
+      operation: 'FIFREEZE',
+      message: expect.stringMatching(/nothing is mounted there/),
+    });
+    writeFileSync(inside, 'still written');
+    const target = makeFolder('tmpfs');
+    await mounts.mount({ fsType: 'tmpfs', source: 'tmpfs', target, readOnly: false, options: [] });
+    await expect(mounts.freeze(target)).rejects.toMatchObject({ errno: 'EOPNOTSUPP' });
+    await mounts.unmount(target);
+  });
+
   /** XFS_IOC_GOINGDOWN: the filesystem answers EIO from now on, as when its device vanished. */
   async function shutDown(target: string): Promise<void> {
     const fd = await workspace.libc.open(target, 0);
