@@ -1,4 +1,4 @@
-import type { MountIdentity, Usage } from '../host/host';
+import type { DeviceNumber, MountIdentity, Usage } from '../host/host';
 
 export const BACKEND_NAMES = ['loop', 'tmpfs', 'directory', 'memory'] as const;
 export type BackendName = (typeof BACKEND_NAMES)[number];
@@ -23,6 +23,8 @@ export interface StageFacts {
   fsType: string;
   capability: { accessType: AccessType };
   loopIndex?: number;
+  /** st_dev of the mount where it is not the loop device's own number (btrfs). */
+  mountDevice?: DeviceNumber;
 }
 
 /** What a step of the work reports to whoever watches the call: the journal, and faults that act between two steps. */

@@ -1,6 +1,13 @@
 import * as fs from 'node:fs/promises';
 import { failedPrecondition, invalidArgument } from '../csi/status';
-import { FS_TYPES, type FsType, type Host, HostError, type LoopDevice } from '../host/host';
+import {
+  type DeviceNumber,
+  FS_TYPES,
+  type FsType,
+  type Host,
+  HostError,
+  type LoopDevice,
+} from '../host/host';
 import type { Clock } from '../util/clock';
 import { sameDevice, splitDevice } from '../util/device';
 import { MIB } from '../util/quantity';
@@ -18,6 +25,7 @@ import {
 
 /** The kernel counts a loop device in sectors; ext4 and xfs want whole blocks. */
 const DISK_GRANULE = 4096n;
+const LOOP_MAJOR = 7;
 const MAX_BYTES = 2n ** 62n;
 const RELEASE_PATIENCE_MS = 2_000;
 const RELEASE_POLL_MS = 5;
@@ -135,7 +143,7 @@ export class DiskBackend implements Backend {
       steps.effect(`mounted ${loop.path} (${fsType}) at ${order.stagingPath}`);
       await steps.point('mounted');
       const identity = await host.mounts.at(order.stagingPath);
-      if (!identity || !sameDevice(identity.device, loop.device))
+      if (!identity || (fsType !== 'btrfs' && !sameDevice(identity.device, loop.device)))
         throw new HostError(
           'EIO',
           'mount',
@@ -245,8 +253,22 @@ export class DiskBackend implements Backend {
       return { fsType: '', loopIndex: loop.index, devicePath: loop.path };
     }
     const identity = await host.mounts.at(stage.stagingPath);
-    if (!identity || !(await this.isOurs(identity.device.minor, at))) return undefined;
-    return { fsType: stage.fsType, identity, loopIndex: identity.device.minor };
+    if (!identity) return undefined;
+    const loopIndex = await this.loopUnder(identity.device, stage);
+    if (loopIndex === undefined || !(await this.isOurs(loopIndex, at))) return undefined;
+    return { fsType: stage.fsType, identity, loopIndex };
+  }
+
+  /** The loop device under a mount. ext4 and xfs have its number; btrfs has numbers of its own. */
+  private async loopUnder(device: DeviceNumber, stage: StageFacts): Promise<number | undefined> {
+    if (device.major === LOOP_MAJOR) return device.minor;
+    if (stage.mountDevice) return sameDevice(device, stage.mountDevice) ? stage.loopIndex : undefined;
+    // Only where the record was lost, or a kill came before its second writing.
+    const entry = (await this.options.host.mounts.list()).findLast(
+      (mount) => mount.mountPoint === stage.stagingPath,
+    );
+    const index = /^\/dev\/loop(\d+)$/.exec(entry?.source ?? '')?.[1];
+    return index === undefined ? undefined : Number(index);
   }
 
   /** A loop device is ours by the inode behind it: names and numbers are reused. */

@@ -119,6 +119,8 @@ export interface StageRecord {
   fsType: string;
   /** The loop device under it. On disk only for raw block: of a mount the kernel tells it. */
   loopIndex?: number;
+  /** st_dev of the mount where it is not the loop device's own number (btrfs gives each mount one of its own). */
+  mountDevice?: { major: number; minor: number };
 }
 
 export interface PublicationRecord {

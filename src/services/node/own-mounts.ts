@@ -1,14 +1,11 @@
 import * as fs from 'node:fs/promises';
 import * as path from 'node:path';
+import type { StageFacts } from '../../backends/backend';
 import { sameDevice, splitDevice } from '../../util/device';
 import { keyOf } from '../../util/keys';
-import { RECORD_VERSION, type StageRecord, type VolumeRecord } from '../../volumes/records';
+import type { VolumeRecord } from '../../volumes/records';
 import { backendOf, type Env } from '../env';
-import { digest } from '../volume-capability';
-import { ownNode } from './staging';
-
-/** Major number of loop devices. */
-const LOOP_MAJOR = 7;
+import { LOOP_MAJOR, ownNode } from './staging';
 
 /**
  * Whether what is mounted at a path is a volume of ours, told by what is mounted and not by a record: records can be
@@ -48,16 +45,16 @@ async function loopAt(env: Env, mountPoint: string): Promise<number | undefined>
   return sameDevice(device, { major: LOOP_MAJOR, minor: device.minor }) ? device.minor : undefined;
 }
 
-function stageAt(env: Env, volume: VolumeRecord, stagingPath: string): StageRecord {
+/** What a stage of the volume at that path would be, with what is known of its real one. */
+function stageAt(env: Env, volume: VolumeRecord, stagingPath: string): StageFacts {
+  const known = ownNode(env).store.stage(volume.id);
   return {
-    version: RECORD_VERSION,
     volumeId: volume.id,
-    bootId: ownNode(env).store.bootId,
     stagingPath,
-    implicit: false,
     readOnly: false,
-    capability: { accessType: 'mount', accessMode: 0, fsType: '', mountFlags: digest([]), mountGroup: '' },
-    backend: volume.backend,
+    capability: { accessType: 'mount' },
     fsType: volume.fsType,
+    ...(known?.loopIndex !== undefined && { loopIndex: known.loopIndex }),
+    ...(known?.mountDevice !== undefined && { mountDevice: known.mountDevice }),
   };
 }

@@ -2,6 +2,7 @@ import * as fs from 'node:fs/promises';
 import type { Staged } from '../../backends/backend';
 import { alreadyExists, failedPrecondition, invalidArgument } from '../../csi/status';
 import { HostError } from '../../host/host';
+import { sameDevice } from '../../util/device';
 import { errnoOf } from '../../util/files';
 import { keyOf } from '../../util/keys';
 import type { NodeStore } from '../../volumes/node-store';
@@ -17,6 +18,9 @@ import { backendOf, type Call, type Env } from '../env';
 import { stagedElsewhere } from '../staged-elsewhere';
 import { isReaderOnly, sameCapability } from '../volume-capability';
 import { giveToGroup } from './mount-group';
+
+/** Major number of loop devices. */
+export const LOOP_MAJOR = 7;
 
 /** The node this process serves. */
 export function ownNode(env: Env): { record: NodeRecord; store: NodeStore } {
@@ -223,10 +227,13 @@ async function adopt(env: Env, record: StageRecord, staged: Staged, call: Call):
 async function noteResult(store: NodeStore, record: StageRecord, staged: Staged): Promise<void> {
   const result: StageRecord = { ...record, fsType: staged.fsType };
   if (staged.loopIndex !== undefined) result.loopIndex = staged.loopIndex;
+  const device = staged.identity?.device;
+  const loop = { major: LOOP_MAJOR, minor: staged.loopIndex ?? -1 };
+  if (device && staged.loopIndex !== undefined && !sameDevice(device, loop)) result.mountDevice = device;
   store.rememberStage(result);
-  // Of a mount the kernel can tell all this; a raw device's number stands nowhere else.
-  if (record.capability.accessType === 'block' || result.fsType !== record.fsType)
-    await store.putStage(result);
+  // Of most mounts the kernel can tell all this again; what it cannot is written down.
+  const untold = record.capability.accessType === 'block' || result.mountDevice !== undefined;
+  if (untold || result.fsType !== record.fsType) await store.putStage(result);
 }
 
 /** Two nodes on one kernel must use one loop device, or two superblocks would write over each other. */
