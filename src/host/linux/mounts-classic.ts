@@ -45,6 +45,8 @@ export function createClassicApi(libc: Libc): MountApi {
     },
 
     async bind({ source, target, readOnly, words }) {
+      // mount(2) follows a link.
+      await checkTarget(libc, 'bind', target);
       await libc.mount(source, target, null, MS.BIND, null);
       const { set, clear } = bindAttributes(words, readOnly);
       if ((set | clear) === 0) return;

@@ -70,7 +70,6 @@ export function createMounts(libc: Libc, options: MountsOptions = {}): Mounts {
 
     async bind({ source, target, readOnly, options: given }) {
       const words = parseWords(given);
-      await checkTarget(libc, 'bind', target);
       try {
         await withApi((api) => api.bind({ source, target, readOnly, words }));
       } catch (error) {

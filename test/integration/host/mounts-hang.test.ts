@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { HostError } from '../../../src/host/host';
 import { createLibc, S_IF } from '../../../src/host/libc';
 import { createMounts } from '../../../src/host/linux/mounts';
-import { describeMounting, hasFilesystem, mountUnanswered } from './mounts-support';
+import { describeMounting, mountUnanswered, testWith } from './mounts-support';
 
 const errnoOf = (call: Promise<unknown>) =>
   call.then(
@@ -27,8 +27,7 @@ describeMounting('mounts that are dead or hang', (workspace) => {
     expect(await mounts.at(target)).toBeNull();
   });
 
-  test('a shut down xfs is dead, not missing', async () => {
-    if (!hasFilesystem('xfs')) return;
+  testWith('xfs')('a shut down xfs is dead, not missing', async () => {
     const device = await attachDisk('shutdown.img', 'xfs', 320);
     const target = makeFolder('shutdown');
     await mounts.mount({ fsType: 'xfs', source: device.path, target, readOnly: false, options: [] });

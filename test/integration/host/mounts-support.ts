@@ -1,5 +1,14 @@
 import { execFileSync } from 'node:child_process';
-import { closeSync, mkdirSync, mkdtempSync, openSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import {
+  closeSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { FsType, LoopDevice, LoopDevices, Mounts } from '../../../src/host/host';
@@ -28,7 +37,11 @@ export interface Workspace {
   mounted(): Promise<string[]>;
 }
 
-const isRoot = process.platform === 'linux' && process.getuid?.() === 0;
+/** Root of a user namespace is not meant: it may mount no device. */
+const isRoot =
+  process.platform === 'linux' &&
+  process.getuid?.() === 0 &&
+  /^\s*0\s+0\s+4294967295\s*$/.test(readFileSync('/proc/self/uid_map', 'utf8'));
 
 /**
  * A group of tests that mount: skipped, with the reason, where this process may not. After each test nothing may be
@@ -36,7 +49,7 @@ const isRoot = process.platform === 'linux' && process.getuid?.() === 0;
  */
 export function describeMounting(name: string, body: (workspace: Workspace) => void): void {
   if (!isRoot) {
-    process.stderr.write(`skipped: ${name}: mounting needs root on Linux\n`);
+    process.stderr.write(`skipped: ${name}: mounting needs root on Linux, in the initial user namespace\n`);
     describe.skip(name, () => body(createWorkspace('/nowhere')));
     return;
   }
@@ -110,14 +123,15 @@ async function clearAway(workspace: Workspace): Promise<void> {
   }
 }
 
-/** Whether mkfs for the type is installed and the kernel has the type. */
-export function hasFilesystem(fsType: FsType): boolean {
+/** `test`, or `test.skip` with a printed reason where mkfs for the type is not installed. */
+export function testWith(fsType: FsType): typeof test {
+  if (!isRoot) return test.skip;
   try {
     execFileSync(`mkfs.${fsType}`, ['-V'], { stdio: 'pipe' });
-    return isRoot;
+    return test;
   } catch {
     process.stderr.write(`skipped: tests with ${fsType}: mkfs.${fsType} is not installed\n`);
-    return false;
+    return test.skip;
   }
 }
 
