@@ -1,0 +1,209 @@
+// npm run guest: tests in an emulated machine whose root has every capability and whose kernel is Debian's own.
+// Hosts and containers often lack CAP_SYS_RESOURCE, without which the kernel does not grow a mounted ext4.
+'use strict';
+
+require('./lib/node-version.cjs').requireNode(`${__dirname}/..`);
+
+const fs = require('node:fs');
+const path = require('node:path');
+const { parseArgs } = require('node:util');
+
+const { writeInitramfs } = require('./guest/initramfs.cjs');
+const { ensureKernel } = require('./guest/kernel.cjs');
+const { runMachine } = require('./guest/machine.cjs');
+const { ensurePackages } = require('./guest/packages.cjs');
+const { commandPhase, judge, testPhases } = require('./guest/phases.cjs');
+const { writeProject } = require('./guest/project.cjs');
+const { ensureRootDisk } = require('./guest/root-disk.cjs');
+const { prepareOrExit } = require('./lib/prepare.cjs');
+const { Children } = require('./lib/process.cjs');
+const { buildSanity } = require('./lib/sanity/binary.cjs');
+
+const root = path.join(__dirname, '..');
+const cache = path.join(root, '.cache/guest');
+
+/** Seen: 13 s alone on two cores, 20 s beside a busy neighbour. */
+const BOOT_MS = 120_000;
+
+/** All bits of the capabilities that Linux 6.1 knows (CAP_CHECKPOINT_RESTORE is number 40). */
+const EVERY_CAPABILITY = (1n << 41n) - 1n;
+
+const USAGE = `usage: npm run guest                          the integration tests, then csi-sanity with ext4
+       npm run guest -- --phase integration   one of the phases: integration, sanity
+       npm run guest -- --run 'uname -a'      any command in the checkout; its status is this one's
+options: --no-build          take dist and csi-sanity as they are
+         --keep-log          keep the guest's console even when all went well
+         --timeout SECONDS   for --run (default 600)
+         --accel kvm         where KVM works: ten times faster`;
+
+class UsageError extends Error {}
+
+function parse(words) {
+  const string = { type: 'string' };
+  const flag = { type: 'boolean', default: false };
+  const options = {
+    run: string,
+    phase: string,
+    timeout: { ...string, default: '600' },
+    accel: { ...string, default: 'tcg' },
+    'keep-log': flag,
+    'no-build': flag,
+    help: flag,
+  };
+  try {
+    return parseArgs({ args: words, options }).values;
+  } catch (error) {
+    throw new UsageError(error.message);
+  }
+}
+
+function choosePhases(options) {
+  if (options.run !== undefined) {
+    const seconds = Number(options.timeout);
+    if (!(seconds > 0)) throw new UsageError(`--timeout: expected seconds, found "${options.timeout}"`);
+    return [commandPhase(options.run, seconds * 1000)];
+  }
+  const phases = testPhases(root);
+  if (options.phase === undefined) return phases;
+  const chosen = phases.filter(({ name }) => name === options.phase);
+  if (chosen.length === 0) throw new UsageError(`unknown phase "${options.phase}"`);
+  return chosen;
+}
+
+function say(line) {
+  console.error(`guest: ${line}`);
+}
+
+/** A folder that belongs to this process; those of processes that were killed are removed. */
+function makeScratch() {
+  fs.mkdirSync(cache, { recursive: true });
+  for (const name of fs.readdirSync(cache)) {
+    const owner = /^run-(\d+)$/.exec(name)?.[1];
+    if (owner !== undefined && !fs.existsSync(`/proc/${owner}`)) {
+      fs.rmSync(path.join(cache, name), { recursive: true, force: true });
+    }
+  }
+  const scratch = path.join(cache, `run-${process.pid}`);
+  fs.rmSync(scratch, { recursive: true, force: true });
+  fs.mkdirSync(scratch);
+  return scratch;
+}
+
+async function buildProject(children) {
+  await prepareOrExit(root);
+  const { problem } = await buildSanity(children, root, say);
+  if (problem !== null) throw new Error(`csi-sanity was not built: ${problem}`);
+}
+
+/** Makes the machine's parts, or takes them from the cache. */
+function makeMachine(scratch, phases) {
+  const packages = ensurePackages(say);
+  const kernel = ensureKernel(cache, say);
+  const node = fs.realpathSync(process.execPath);
+  const parts = { kernel, packages, root, node };
+  const rootDisk = ensureRootDisk(cache, scratch, parts, say);
+  const initramfs = path.join(scratch, 'initramfs');
+  writeInitramfs(initramfs, parts);
+  const project = path.join(scratch, 'project.tar');
+  const plan = { phases: phases.map(({ judge: _, ...phase }) => phase) };
+  writeProject(project, { root, scratch, plan });
+  return { kernel, rootDisk, initramfs, project };
+}
+
+/** Runs the phases in the guest. @returns the agent's events `ended`, by phase, and what went wrong with the machine. */
+async function runGuest(children, machine, { phases, options, scratch, consoleLog }) {
+  const ended = new Map();
+  const problems = [];
+  const onEvent = (event) => {
+    if (event.event === 'output') process.stdout.write(event.data);
+    if (event.event === 'ended') ended.set(event.phase, event);
+    if (event.event === 'booted') {
+      say(`Linux ${event.release}, booted in ${event.uptime.toFixed(1)} s, CapEff ${event.capEff}`);
+      const missing = EVERY_CAPABILITY & ~BigInt(`0x${event.capEff}`);
+      if (missing !== 0n) problems.push(`the guest's root lacks capabilities: 0x${missing.toString(16)}`);
+    }
+  };
+  const totalMs = phases.reduce((sum, { timeoutMs }) => sum + timeoutMs, BOOT_MS + 30_000);
+  try {
+    const limits = { bootMs: BOOT_MS, totalMs };
+    await runMachine(children, {
+      ...machine,
+      ...limits,
+      scratch,
+      consoleLog,
+      accelerator: options.accel,
+      onEvent,
+    });
+  } catch (error) {
+    problems.push(error.message);
+  }
+  return { ended, problems };
+}
+
+/** Prints each phase's closing lines, and the sum as the last line. @returns {number} failures. */
+function close(phases, { ended, problems }) {
+  const total = { passed: 0, failed: problems.length, skipped: 0 };
+  for (const problem of problems) console.log(`FAILED ${problem}`);
+  for (const phase of phases) {
+    const event = ended.get(phase.name);
+    const verdict = judge(phase, event);
+    console.log(`\n${phase.name} (${event === undefined ? 'not ended' : `${event.seconds.toFixed(1)} s`})`);
+    for (const line of verdict.lines) console.log(line);
+    for (const problem of verdict.problems) console.log(`FAILED ${problem}`);
+    total.passed += verdict.passed;
+    total.failed += verdict.failed + verdict.problems.length;
+    total.skipped += verdict.skipped;
+  }
+  const skipped = total.skipped > 0 ? `, ${total.skipped} skipped` : '';
+  console.log(`\n${total.passed} passed, ${total.failed} failed${skipped}`);
+  return total.failed;
+}
+
+/** The status of the command that --run gave; null when it did not come to one. */
+function commandStatus({ ended, problems }) {
+  const event = ended.get('run');
+  return event === undefined || event.timedOut || problems.length > 0 ? null : event.status;
+}
+
+function keepLog(consoleLog) {
+  const kept = path.join(cache, 'console.log');
+  fs.copyFileSync(consoleLog, kept);
+  say(`the guest's console is in ${path.relative(process.cwd(), kept)}`);
+}
+
+async function main(words) {
+  const options = parse(words);
+  if (options.help) {
+    console.log(USAGE);
+    return 0;
+  }
+  if (process.platform !== 'linux' || process.arch !== 'x64') {
+    throw new Error(`the guest runs on Linux on x86-64, this is ${process.platform} on ${process.arch}`);
+  }
+  const phases = choosePhases(options);
+  const children = new Children();
+  if (!options['no-build']) await buildProject(children);
+  const scratch = makeScratch();
+  const clean = () => fs.rmSync(scratch, { recursive: true, force: true });
+  children.stopWithUs(clean);
+  const consoleLog = path.join(scratch, 'console.log');
+  try {
+    const machine = makeMachine(scratch, phases);
+    const outcome = await runGuest(children, machine, { phases, options, scratch, consoleLog });
+    const status = options.run === undefined ? null : commandStatus(outcome);
+    const failed = status === null ? close(phases, outcome) : 0;
+    if (failed > 0 || options['keep-log']) keepLog(consoleLog);
+    return status ?? (failed > 0 ? 1 : 0);
+  } finally {
+    clean();
+  }
+}
+
+main(process.argv.slice(2)).then(
+  (status) => process.exit(status),
+  (error) => {
+    const usage = error instanceof UsageError ? `\n${USAGE}` : '';
+    console.error(`guest: ${error.message}${usage}`);
+    process.exit(usage === '' ? 1 : 2);
+  },
+);
