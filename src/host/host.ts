@@ -106,7 +106,12 @@ export interface Mounts {
    * the mount is never writable, not even briefly (open_tree + mount_setattr + move_mount). `options`: generic
    * per-mount words only (`noexec`, `nosuid`, `nodev`, `noatime`, `ro`, …); others are ignored, they belong to the superblock.
    */
-  bind(request: { source: string; target: string; readOnly: boolean; options: readonly string[] }): Promise<void>;
+  bind(request: {
+    source: string;
+    target: string;
+    readOnly: boolean;
+    options: readonly string[];
+  }): Promise<void>;
 
   /** Unmounts the topmost mount at `target`. Nothing mounted there: EINVAL. `lazy`: MNT_DETACH. Never follows a link. */
   unmount(target: string, options?: { lazy?: boolean }): Promise<void>;

@@ -5,6 +5,9 @@ export function splitDevice(dev: bigint): { major: number; minor: number } {
   return { major: Number(major), minor: Number(minor) };
 }
 
-export function sameDevice(a: { major: number; minor: number }, b: { major: number; minor: number }): boolean {
+export function sameDevice(
+  a: { major: number; minor: number },
+  b: { major: number; minor: number },
+): boolean {
   return a.major === b.major && a.minor === b.minor;
 }
