@@ -33,6 +33,8 @@ export interface Workspace {
   attachDisk(name: string, fsType: FsType | null, mib: number): Promise<LoopDevice>;
   /** Loop devices as another process has them: they share nothing with `loops` but the kernel. */
   another(): LoopDevices;
+  /** Releases every device that was attached or opened: a failed test holds on to its own. */
+  releaseAll(): Promise<void>;
   /** Mount points below the folder, topmost last. */
   mounted(): Promise<string[]>;
 }
@@ -70,9 +72,19 @@ export function describeMounting(name: string, body: (workspace: Workspace) => v
 function createWorkspace(folder: string): Workspace {
   const libc = createLibc();
   const mounts = createMounts(libc);
-  const another = () => {
+  const devices: LoopDevice[] = [];
+  const another = (): LoopDevices => {
     const own = createLibc();
-    return createLoopDevices(own, new LoopNodes(own, { dev: '/dev', own: join(folder, 'dev') }));
+    const kernel = createLoopDevices(own, new LoopNodes(own, { dev: '/dev', own: join(folder, 'dev') }));
+    const remember = <T extends LoopDevice | null>(device: T): T => {
+      if (device !== null) devices.push(device);
+      return device;
+    };
+    return {
+      ...kernel,
+      attach: async (file, options) => remember(await kernel.attach(file, options)),
+      open: async (index) => remember(await kernel.open(index)),
+    };
   };
   const loops = another();
   const makeFile = (name: string, text = '') => {
@@ -100,6 +112,9 @@ function createWorkspace(folder: string): Workspace {
     },
     attachDisk: (name, fsType, mib) =>
       loops.attach(makeDisk(name, fsType, mib), { readOnly: false, autoclear: true }),
+    async releaseAll() {
+      await Promise.all(devices.splice(0).map((device) => device.release()));
+    },
     async mounted() {
       const table = await mounts.list();
       return table.map((entry) => entry.mountPoint).filter((point) => point.startsWith(`${folder}/`));
@@ -118,6 +133,7 @@ async function clearAway(workspace: Workspace): Promise<void> {
     await mounts.thaw(point).catch(() => undefined);
     await mounts.unmount(point).catch(() => mounts.unmount(point, { lazy: true }));
   }
+  await workspace.releaseAll();
   for (const { index, backing } of await loops.list()) {
     if (backing.path.startsWith(folder)) await loops.detach(index);
   }
