@@ -1,3 +1,4 @@
+import * as fs from 'node:fs/promises';
 import { hostname } from 'node:os';
 import * as path from 'node:path';
 import { type ConnectionInjector, type Server, ServerCredentials } from '@grpc/grpc-js';
@@ -13,7 +14,7 @@ import type { Env } from '../services/env';
 import { makeHandlers } from '../services/index';
 import { type Recovery, recover } from '../services/recovery';
 import type { Clock } from '../util/clock';
-import type { Durability } from '../util/files';
+import { type Durability, ensureFolder, errnoOf } from '../util/files';
 import { keyOf } from '../util/keys';
 import type { Log } from '../util/log';
 import { AttachmentIndex } from '../volumes/attachment-index';
@@ -112,6 +113,7 @@ export class Driver {
   /** Reads the data folder, makes it agree with the kernel, then listens. */
   static async start(options: DriverOptions): Promise<{ driver: Driver; recovery: Recovery }> {
     const layout = new Layout(path.resolve(options.dataDir));
+    await prepareDataFolder(layout.root);
     const file = new NdjsonFile(
       path.join(layout.journal, `${options.profile}-${keyOf(options.nodeId).slice(0, 12)}.ndjson`),
       options.log,
@@ -159,6 +161,18 @@ export class Driver {
     this.grpc.forceShutdown();
     this.journal.append({ type: 'event', event: 'stopped', details: {} });
     await this.file.close();
+  }
+}
+
+/** @throws Error with one line that a person who started the driver can act on. */
+async function prepareDataFolder(folder: string): Promise<void> {
+  try {
+    await ensureFolder(folder);
+    await fs.access(folder, fs.constants.W_OK);
+  } catch (error) {
+    throw new Error(
+      `--data-dir ${folder}: it cannot be made or written (${errnoOf(error)}); choose a folder on a writable disk`,
+    );
   }
 }
 

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import * as fs from 'node:fs/promises';
 import * as net from 'node:net';
 import * as path from 'node:path';
-import { errnoOf } from '../util/files';
+import { ensureFolder, errnoOf } from '../util/files';
 import type { Log } from '../util/log';
 
 const PROBE_MS = 2_000;
@@ -31,7 +31,7 @@ export class UnixSocket {
   /** @throws Error with one line when another process listens there or something that is no socket is in the way. */
   async listen(): Promise<void> {
     const { file } = this.options;
-    await fs.mkdir(path.dirname(file), { recursive: true, mode: 0o755 });
+    await ensureFolder(path.dirname(file));
     await makeWay(file);
     await this.bind();
     this.watcher = setInterval(() => void this.watch(), WATCH_MS);

@@ -64,3 +64,27 @@ export async function namesIn(folder: string): Promise<string[]> {
     throw error;
   }
 }
+
+/**
+ * Makes a folder and the ones above it. Not fs.mkdir's `recursive`: on a file system that answers ENOENT to mkdir itself
+ * (/proc) Node 20 never returns from that.
+ */
+export async function ensureFolder(folder: string): Promise<void> {
+  try {
+    await fs.mkdir(folder, { mode: 0o755 });
+  } catch (error) {
+    const errno = errnoOf(error);
+    if (errno === 'EEXIST' && (await fs.stat(folder)).isDirectory()) return;
+    const parent = path.dirname(folder);
+    if (errno !== 'ENOENT' || parent === folder || (await isFolder(parent))) throw error;
+    await ensureFolder(parent);
+    await fs.mkdir(folder, { mode: 0o755 });
+  }
+}
+
+async function isFolder(name: string): Promise<boolean> {
+  return fs.stat(name).then(
+    (stat) => stat.isDirectory(),
+    () => false,
+  );
+}
