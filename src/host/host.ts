@@ -9,6 +9,11 @@ export interface Host {
   readonly loops: LoopDevices;
   readonly filesystems: Filesystems;
   readonly disks: DiskFiles;
+  /**
+   * Takes a file for this process alone; the kernel lets go of it when the process ends, however it ends.
+   * @returns the function that lets go of it. @throws HostError EAGAIN when another process has it.
+   */
+  lockFile(file: string): Promise<() => Promise<void>>;
   /** Mounts and loop devices do not outlive a boot: records of another boot id describe nothing. */
   bootId(): Promise<string>;
   /** What this process may do here; asked once at start. */

@@ -82,6 +82,7 @@ export class Driver {
     readonly env: Env,
     private readonly options: DriverOptions,
     private readonly file: NdjsonFile,
+    private readonly unlock: () => Promise<void>,
   ) {
     const { clock, log } = options;
     this.journal = new Journal({ clock, sink: file });
@@ -114,27 +115,26 @@ export class Driver {
   static async start(options: DriverOptions): Promise<{ driver: Driver; recovery: Recovery }> {
     const layout = new Layout(path.resolve(options.dataDir));
     await prepareDataFolder(layout.root);
-    const file = new NdjsonFile(
-      path.join(layout.journal, `${options.profile}-${keyOf(options.nodeId).slice(0, 12)}.ndjson`),
-      options.log,
-    );
-    const env = await makeEnv(options, layout);
-    await env.volumes.load();
-    await env.snapshots.load();
-    await env.groups.load();
-    await env.node?.store.load();
-    const recovery = await recover(env);
-    await env.nodes.announce();
-    await file.open();
-    const driver = new Driver(env, options, file);
-    for (const sentence of recovery.repaired) options.log.warn({}, sentence);
-    driver.journal.append({
-      type: 'event',
-      event: 'started',
-      details: { pid: process.pid, host: hostname(), ...recovery },
-    });
-    await driver.socket.listen();
-    return { driver, recovery };
+    const unlock = await takeFolder(options, layout);
+    const name = `${options.profile}-${keyOf(options.nodeId).slice(0, 12)}.ndjson`;
+    const file = new NdjsonFile(path.join(layout.journal, name), options.log);
+    try {
+      const env = await makeEnv(options, layout);
+      for (const store of [env.volumes, env.snapshots, env.groups, env.node?.store]) await store?.load();
+      const recovery = await recover(env);
+      for (const sentence of recovery.repaired) options.log.warn({}, sentence);
+      await env.nodes.announce();
+      await file.open();
+      const driver = new Driver(env, options, file, unlock);
+      const details = { pid: process.pid, host: hostname(), ...recovery };
+      driver.journal.append({ type: 'event', event: 'started', details });
+      await driver.socket.listen();
+      return { driver, recovery };
+    } catch (error) {
+      await file.close();
+      await unlock();
+      throw error;
+    }
   }
 
   get socketPath(): string {
@@ -161,6 +161,7 @@ export class Driver {
     this.grpc.forceShutdown();
     this.journal.append({ type: 'event', event: 'stopped', details: {} });
     await this.file.close();
+    await this.unlock();
   }
 }
 
@@ -174,6 +175,38 @@ async function prepareDataFolder(folder: string): Promise<void> {
       `--data-dir ${folder}: it cannot be made or written (${errnoOf(error)}); choose a folder on a writable disk`,
     );
   }
+}
+
+/**
+ * One controller, and one process a node, may work on a data folder: each believes what it has in memory.
+ * @throws Error with one line when another process is there already.
+ */
+async function takeFolder(options: DriverOptions, layout: Layout): Promise<() => Promise<void>> {
+  const parts = [];
+  if (options.profile !== 'node')
+    parts.push({ who: 'a controller', file: path.join(layout.locks, 'controller.lock') });
+  if (options.profile !== 'controller')
+    parts.push({
+      who: `node ${options.nodeId}`,
+      file: path.join(layout.locks, `node-${keyOf(options.nodeId)}.lock`),
+    });
+  await ensureFolder(layout.locks);
+  const taken: (() => Promise<void>)[] = [];
+  const release = async () => {
+    for (const unlock of taken) await unlock();
+  };
+  for (const { who, file } of parts) {
+    try {
+      taken.push(await options.host.lockFile(file));
+    } catch (error) {
+      await release();
+      if (errnoOf(error) !== 'EAGAIN') throw error;
+      throw new Error(
+        `--data-dir ${layout.root}: another process serves ${who} on it; stop that, or choose another --data-dir or --node-id`,
+      );
+    }
+  }
+  return release;
 }
 
 async function makeEnv(options: DriverOptions, layout: Layout): Promise<Env> {

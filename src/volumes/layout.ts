@@ -8,6 +8,7 @@ export class Layout {
   readonly groups: string;
   readonly nodes: string;
   readonly journal: string;
+  readonly locks: string;
 
   constructor(readonly root: string) {
     this.volumes = path.join(root, 'volumes');
@@ -15,6 +16,7 @@ export class Layout {
     this.groups = path.join(root, 'groups');
     this.nodes = path.join(root, 'nodes');
     this.journal = path.join(root, 'journal');
+    this.locks = path.join(root, 'locks');
   }
 
   volume(id: string): VolumePaths {

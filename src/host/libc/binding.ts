@@ -19,6 +19,7 @@ const PROTOTYPES = {
   lseek: 'int64_t lseek(int fd, int64_t offset, int whence)',
   statfs: 'int statfs(const char *path, void *buffer)',
   fstatfs: 'int fstatfs(int fd, void *buffer)',
+  flock: 'int flock(int fd, int operation)',
   syncfs: 'int syncfs(int fd)',
   fsync: 'int fsync(int fd)',
   // The C library's own wrappers of these came late (glibc 2.36, musl later): by number they work on all.

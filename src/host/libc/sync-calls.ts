@@ -5,6 +5,9 @@ import { AT, FSMOUNT, O, SYSCALL } from './constants';
 import type { About } from './errno';
 import { encodeMountAttr } from './structs';
 
+/** LOCK_EX | LOCK_NB */
+const LOCK_EX_NB = 6;
+
 /** Calls on the event loop's own thread: only what can never wait for a disk, a network or another process. */
 export interface SyncCalls {
   /** Of a device that answers from memory. Always O_CLOEXEC. */
@@ -14,6 +17,8 @@ export interface SyncCalls {
   readSync(fd: number, size: number): Buffer | null;
   ioctlSync(fd: number, request: number, argument: Buffer | number | bigint, about?: Partial<About>): number;
   lseekSync(fd: number, offset: bigint, whence: number): bigint;
+  /** flock(2), exclusive, without waiting: EAGAIN when another open file of it is locked. */
+  lockSync(fd: number): void;
   /** An option whose value is not a path: the kernel only notes it down. */
   fsconfigSetSync(fd: number, key: string, value?: string): void;
   /** A descriptor of a detached mount of the created superblock, with MOUNT_ATTR `attributes`. */
@@ -50,6 +55,9 @@ export function syncCalls(load: () => Binding): SyncCalls {
     },
     lseekSync(fd, offset, whence) {
       return call('lseek', [fd, offset, whence], { operation: 'lseek', subject: descriptor(fd) });
+    },
+    lockSync(fd) {
+      call('flock', [fd, LOCK_EX_NB], { operation: 'flock', subject: descriptor(fd) });
     },
     fsconfigSetSync(fd, key, value) {
       call(...fsconfigSetCall(fd, key, value));

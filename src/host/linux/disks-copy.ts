@@ -1,7 +1,7 @@
 import type { FileHandle } from 'node:fs/promises';
 import type { Extent } from '../host';
 import { isErrno, type Libc } from '../libc';
-import { readFully, smaller } from '../probe';
+import { readFully, smaller, writeFully } from '../probe';
 
 /**
  * Bytes moved by one call: short enough that other file work gets its turn in libuv's pool, long enough that the
@@ -72,15 +72,5 @@ async function copyInKernel(
   } catch (error) {
     if (isErrno(error, ...CANNOT)) return 0;
     throw error;
-  }
-}
-
-/** Writes all of `bytes`; a write may take only a part (a full disk tells so on the next one). */
-export async function writeFully(handle: FileHandle, bytes: Buffer, position: bigint): Promise<void> {
-  let done = 0;
-  while (done < bytes.length) {
-    const at = Number(position) + done;
-    const { bytesWritten } = await handle.write(bytes, done, bytes.length - done, at);
-    done += bytesWritten;
   }
 }

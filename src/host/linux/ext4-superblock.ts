@@ -11,11 +11,11 @@ import {
 export interface Ext4Identity {
   /** 16 bytes. */
   uuid: Buffer;
-  /** At most EXT4_LABEL_BYTES bytes. */
+  /** At most 16 bytes. */
   label: string;
 }
 
-export const EXT4_LABEL_BYTES = 16;
+const LABEL_SIZE = 16;
 
 /**
  * A copy of `superblock` with another identity. Only the superblock's own checksum depends on its UUID where the
@@ -24,8 +24,8 @@ export const EXT4_LABEL_BYTES = 16;
 export function withIdentity(superblock: Buffer, { uuid, label }: Ext4Identity): Buffer {
   const copy = Buffer.from(superblock);
   uuid.copy(copy, EXT.uuid, 0, 16);
-  copy.fill(0, EXT.volumeName, EXT.volumeName + EXT4_LABEL_BYTES);
-  copy.write(label, EXT.volumeName, EXT4_LABEL_BYTES, 'utf8');
+  copy.fill(0, EXT.volumeName, EXT.volumeName + LABEL_SIZE);
+  copy.write(label, EXT.volumeName, LABEL_SIZE, 'utf8');
   copy.writeUInt32LE(extChecksum(copy), EXT.checksum);
   return copy;
 }

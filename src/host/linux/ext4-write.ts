@@ -1,6 +1,6 @@
 import type { FileHandle } from 'node:fs/promises';
 import { forEachLimited } from '../../util/parallel';
-import { writeFully } from './disks-copy';
+import { writeFully } from '../probe';
 import { type Ext4Identity, withIdentity } from './ext4-superblock';
 import type { Ext4Template } from './ext4-template';
 

@@ -1,5 +1,5 @@
 import { HostError } from '../host';
-import { type OpenDisk, readFully } from '../probe';
+import { type OpenDisk, readFully, writeFully } from '../probe';
 import {
   BTRFS,
   BTRFS_MIRROR_OFFSETS,
@@ -8,7 +8,6 @@ import {
   btrfsChecksum,
   parseBtrfs,
 } from '../probe/btrfs';
-import { writeFully } from './disks-copy';
 
 /** The filesystem's id is in the superblock alone; every other block keeps the id in `metadata_uuid` (Linux 5.0). */
 const INCOMPAT_METADATA_UUID = 0x400n;

@@ -1,19 +1,22 @@
 import { randomBytes as cryptoRandomBytes } from 'node:crypto';
-import { type Filesystems, type FsType, HostError, type ProbeResult } from '../host';
+import { type Filesystems, HostError, type ProbeResult } from '../host';
 import { IOCTL, type Libc, O } from '../libc';
 import { Limiter } from '../libc/limiter';
 import {
+  checkFormattable,
+  checkLabel,
   type DiskReader,
+  MINIMUM_BYTES,
   type OpenDisk,
   openDisk,
   probeDisk,
+  randomUuid,
   readError,
   readFully,
   uuidText,
 } from '../probe';
 import { asHostError } from './disks-errors';
 import { dataExtents } from './disks-extents';
-import { EXT4_LABEL_BYTES } from './ext4-superblock';
 import { createExt4Templates } from './ext4-template';
 import { writeExt4 } from './ext4-write';
 import { renewFsid } from './filesystems-btrfs';
@@ -38,16 +41,6 @@ const MKFS_TIMEOUT_MS = 60_000;
 const FSCK_TIMEOUT_MS = 300_000;
 /** 0: clean. 1: errors corrected. 2: corrected, and it should be mounted anew, which it is not (e2fsck(8)). */
 const FSCK_SUCCESS = [0, 1, 2];
-
-/**
- * Measured with xfsprogs 6.1 and btrfs-progs 6.2: one byte less is refused. ext4 can be made on 128 KiB, but holds a
- * dozen files then: the limit leaves room for twenty.
- */
-const MINIMUM_BYTES: Readonly<Record<FsType, bigint>> = {
-  ext4: 256n << 10n,
-  xfs: 300n << 20n,
-  btrfs: 109n << 20n,
-};
 
 export function createFilesystems(deps: FilesystemsDependencies): Filesystems {
   const { libc } = deps;
@@ -82,24 +75,6 @@ export function createFilesystems(deps: FilesystemsDependencies): Filesystems {
     }
   }
 
-  /** @throws HostError EINVAL, EEXIST when `file` is not what a filesystem may be made in. */
-  async function checkFormattable(file: string, fsType: FsType, opened: OpenDisk): Promise<void> {
-    const operation = `mkfs.${fsType}`;
-    const refuse = (errno: string, why: string) =>
-      new HostError(errno, operation, `${operation}: ${file} ${why}`);
-    if (!opened.isFile) throw refuse('EINVAL', 'is no regular file');
-    if (opened.fileBytes < MINIMUM_BYTES[fsType]) {
-      throw refuse(
-        'EINVAL',
-        `has ${opened.fileBytes} bytes; ${fsType} needs at least ${MINIMUM_BYTES[fsType]}`,
-      );
-    }
-    const found = await probeOpen(file, opened);
-    if (found.kind === 'blank') return;
-    const what = found.kind === 'filesystem' ? `${found.fsType} ${found.uuid}` : found.what;
-    throw refuse('EEXIST', `is not blank, it holds ${what}. Nothing was written`);
-  }
-
   return {
     probe,
 
@@ -108,7 +83,10 @@ export function createFilesystems(deps: FilesystemsDependencies): Filesystems {
       const uuid = randomUuid(randomBytes);
       const opened = await openDisk(file, 'r+');
       try {
-        await checkFormattable(file, fsType, opened);
+        if (!opened.isFile) {
+          throw new HostError('EINVAL', `mkfs.${fsType}`, `mkfs.${fsType}: ${file} is no regular file`);
+        }
+        await checkFormattable(file, fsType, opened.fileBytes, () => probeOpen(file, opened));
         if (fsType === 'ext4') {
           await templates.use(opened.fileBytes, (template) =>
             writeExt4(opened.handle, template, { uuid, label }),
@@ -159,27 +137,6 @@ export function createFilesystems(deps: FilesystemsDependencies): Filesystems {
       }
     },
   };
-}
-
-const LABEL_BYTES: Readonly<Record<FsType, number>> = { ext4: EXT4_LABEL_BYTES, xfs: 12, btrfs: 255 };
-
-function checkLabel(fsType: FsType, label: string): void {
-  const bytes = Buffer.byteLength(label);
-  if (bytes <= LABEL_BYTES[fsType]) return;
-  const limit = `a label of ${fsType} has at most ${LABEL_BYTES[fsType]} bytes`;
-  throw new HostError(
-    'EINVAL',
-    `mkfs.${fsType}`,
-    `mkfs.${fsType}: ${limit}, and this one has ${bytes}: ${label}`,
-  );
-}
-
-/** A random (version 4) UUID, as its 16 bytes. */
-function randomUuid(randomBytes: (size: number) => Buffer): Buffer {
-  const uuid = Buffer.from(randomBytes(16));
-  uuid.writeUInt8((uuid.readUInt8(6) & 0x0f) | 0x40, 6);
-  uuid.writeUInt8((uuid.readUInt8(8) & 0x3f) | 0x80, 8);
-  return uuid;
 }
 
 async function blockDeviceSize(libc: Libc, fd: number, disk: string): Promise<bigint> {

@@ -28,6 +28,16 @@ export function createLinuxHost({ stateDir, cacheDir, concurrency = 8 }: LinuxHo
     loops: createLoopDevices(libc, nodes),
     filesystems: createFilesystems({ libc, cacheDir }),
     disks: createDiskFiles({ libc }),
+    async lockFile(file) {
+      const handle = await fs.open(file, 'a', 0o600);
+      try {
+        libc.lockSync(handle.fd);
+      } catch (error) {
+        await handle.close();
+        throw error;
+      }
+      return () => handle.close();
+    },
     async bootId() {
       return (await fs.readFile('/proc/sys/kernel/random/boot_id', 'utf8')).trim();
     },

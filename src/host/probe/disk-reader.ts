@@ -51,19 +51,3 @@ export interface OpenDisk {
   /** Length of a regular file; of a block device it says nothing. */
   fileBytes: bigint;
 }
-
-/**
- * Fills `length` bytes from `position`, or what there is of them. read(2) answers short before a bad sector and
- * fails only when asked again, so a short answer is no end.
- */
-export async function readFully(handle: fs.FileHandle, position: bigint, length: number): Promise<Buffer> {
-  const buffer = Buffer.allocUnsafe(length);
-  let filled = 0;
-  while (filled < length) {
-    const at = Number(position) + filled;
-    const { bytesRead } = await handle.read(buffer, filled, length - filled, at);
-    if (bytesRead === 0) break;
-    filled += bytesRead;
-  }
-  return buffer.subarray(0, filled);
-}

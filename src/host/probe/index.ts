@@ -9,9 +9,12 @@ import { parseXfs } from './xfs';
 import { isBlank } from './zeros';
 
 export { larger, smaller } from './bigint';
-export { type DiskReader, type OpenDisk, openDisk, readError, readFully } from './disk-reader';
+export { type DiskReader, type OpenDisk, openDisk, readError } from './disk-reader';
 export { uuidText } from './finding';
+export { checkFormattable, checkLabel, MINIMUM_BYTES } from './limits';
 export * from './memory-marker';
+export { readFully, writeFully } from './positioned';
+export { randomUuid } from './random-uuid';
 export { isBlank, isZero } from './zeros';
 
 const HEAD_BYTES = BTRFS_SUPERBLOCK_OFFSET + BTRFS_SUPERBLOCK_SIZE;
