@@ -5,10 +5,11 @@ import { nonZeroExtents } from '../linux/disks-extents';
 import { type DiskReader, isZero, larger, readFully, smaller, writeFully } from '../probe';
 
 /**
- * A disk file of the memory host is never longer than this and a note, unless somebody writes behind it: without
- * SEEK_DATA all of it is read to find its data, and a size no filesystem allows must do.
+ * Where a disk file of the memory host ends, but for a page that notes its size, unless somebody writes behind it:
+ * without SEEK_DATA all of it is read to find its data, and a size no filesystem allows must do. The last page of
+ * 4 MiB, since what people write by hand begins at round places.
  */
-export const NOTE_OFFSET = 16n << 20n;
+export const NOTE_OFFSET = (4n << 20n) - 4096n;
 const NOTE_SIZE = 4096;
 const NOTE_END = NOTE_OFFSET + BigInt(NOTE_SIZE);
 const NOTE_MAGIC = 'fake-csi memory disk, bytes: ';
