@@ -168,7 +168,7 @@ export class Driver {
 /** @throws Error with one line that a person who started the driver can act on. */
 async function prepareDataFolder(folder: string): Promise<void> {
   try {
-    await ensureFolder(folder);
+    ensureFolder(folder);
     await fs.access(folder, fs.constants.W_OK);
   } catch (error) {
     throw new Error(
@@ -190,7 +190,7 @@ async function takeFolder(options: DriverOptions, layout: Layout): Promise<() =>
       who: `node ${options.nodeId}`,
       file: path.join(layout.locks, `node-${keyOf(options.nodeId)}.lock`),
     });
-  await ensureFolder(layout.locks);
+  ensureFolder(layout.locks);
   const taken: (() => Promise<void>)[] = [];
   const release = async () => {
     for (const unlock of taken) await unlock();

@@ -10,7 +10,7 @@ import {
 } from '@grpc/grpc-js';
 import { loadCsi } from '../csi/load';
 import { methods, type RequestOf, type ResponseOf, rpcs } from '../csi/rpcs';
-import { CsiError } from '../csi/status';
+import { Code, CsiError } from '../csi/status';
 import type { StreamingMethod, UnaryMethod } from '../services/index';
 import type { Incoming, Pipeline } from './pipeline';
 
@@ -40,7 +40,7 @@ function unary<M extends UnaryMethod>(
   method: M,
 ): handleUnaryCall<RequestOf<M>, ResponseOf<M>> {
   return (call, callback) => {
-    pipeline.unary(method, call.request, incoming(call)).then(
+    pipeline.unary(method, call.request, new GrpcIncoming(call)).then(
       (response) => callback(null, response),
       (error: unknown) => callback(asStatus(error)),
     );
@@ -52,7 +52,7 @@ function streaming<M extends StreamingMethod>(
   method: M,
 ): handleServerStreamingCall<RequestOf<M>, ResponseOf<M>> {
   return (call) => {
-    const arrived = incoming(call);
+    const arrived = new GrpcIncoming(call);
     const send = (response: ResponseOf<M>) =>
       new Promise<void>((resolve) => {
         // A full buffer means that the client reads slowly; one that has gone will never drain.
@@ -67,21 +67,43 @@ function streaming<M extends StreamingMethod>(
   };
 }
 
+const GONE = new CsiError(Code.CANCELLED, 'the client cancelled the call, or its deadline passed');
+
 type AnyCall = ServerUnaryCall<object, object> | ServerWritableStream<object, object>;
 
-function incoming(call: AnyCall): Incoming {
-  const controller = new AbortController();
-  call.on('cancelled', () =>
-    controller.abort(new CsiError(1, 'the client cancelled the call, or its deadline passed')),
-  );
-  const deadline = call.getDeadline();
-  const at = deadline instanceof Date ? deadline.getTime() : deadline;
-  const [traceparent] = call.metadata.get('traceparent');
-  return {
-    timeoutMs: Number.isFinite(at) ? Math.max(0, at - Date.now()) : undefined,
-    signal: controller.signal,
-    traceparent: typeof traceparent === 'string' ? traceparent : undefined,
-  };
+/**
+ * What the transport knows, read when it is asked for: most calls never look. grpc-js also says 'cancelled' when a call
+ * ends in the ordinary way, so an abort means something only while the call runs.
+ */
+class GrpcIncoming implements Incoming {
+  private controller: AbortController | undefined;
+
+  constructor(private readonly call: AnyCall) {}
+
+  get signal(): AbortSignal {
+    if (!this.controller) {
+      const controller = new AbortController();
+      this.controller = controller;
+      if (this.call.cancelled) controller.abort(GONE);
+      else this.call.on('cancelled', () => controller.abort(GONE));
+    }
+    return this.controller.signal;
+  }
+
+  get abandoned(): boolean {
+    return this.call.cancelled;
+  }
+
+  get timeoutMs(): number | undefined {
+    const deadline = this.call.getDeadline();
+    const at = deadline instanceof Date ? deadline.getTime() : deadline;
+    return Number.isFinite(at) ? Math.max(0, at - Date.now()) : undefined;
+  }
+
+  get traceparent(): string | undefined {
+    const [value] = this.call.metadata.get('traceparent');
+    return typeof value === 'string' ? value : undefined;
+  }
 }
 
 function asStatus(error: unknown): Error & { code: status; details: string; metadata: Metadata } {

@@ -16,10 +16,12 @@ import type { SecretPolicy } from './secrets';
 /** What the transport knows of a call. */
 export interface Incoming {
   /** Milliseconds until the client's deadline; undefined when it has none. */
-  timeoutMs: number | undefined;
+  readonly timeoutMs: number | undefined;
   /** Aborts when the client cancels or its deadline passes. */
-  signal: AbortSignal;
-  traceparent: string | undefined;
+  readonly signal: AbortSignal;
+  /** Whether it has. */
+  readonly abandoned: boolean;
+  readonly traceparent: string | undefined;
 }
 
 export interface PipelineOptions {
@@ -147,16 +149,21 @@ export class Pipeline {
     const fired: string[] = [];
     const effects: string[] = [];
     const scrub = scrubber(request);
+    const { timeoutMs, traceparent } = incoming;
     const gate: GateCall<M> = {
       id,
       method,
       request,
-      signal: incoming.signal,
+      get signal() {
+        return incoming.signal;
+      },
       fired: (rule) => fired.push(rule),
     };
     const call: Call = {
       method,
-      signal: incoming.signal,
+      get signal() {
+        return incoming.signal;
+      },
       effect: (text) => effects.push(scrub(text)),
       point: (name) => faults.point(gate, name),
     };
@@ -174,8 +181,8 @@ export class Pipeline {
       method,
       ...subject,
       request: redactRequest(method, request),
-      ...(incoming.timeoutMs !== undefined && { timeoutMs: incoming.timeoutMs }),
-      ...(incoming.traceparent !== undefined && { traceparent: incoming.traceparent }),
+      ...(timeoutMs !== undefined && { timeoutMs }),
+      ...(traceparent !== undefined && { traceparent }),
     });
     return {
       gate,
@@ -184,7 +191,7 @@ export class Pipeline {
       effects,
       scrub,
       subject,
-      signal: incoming.signal,
+      incoming,
       began: env.clock.monotonic(),
     };
   }
@@ -211,7 +218,7 @@ export class Pipeline {
       ...(response !== undefined && { response: redactResponse(method, response) }),
       effects,
       fired,
-      ...(context.signal.aborted && { abandoned: true }),
+      ...(context.incoming.abandoned && { abandoned: true }),
     });
     const fields = {
       call: gate.id,
@@ -236,6 +243,6 @@ interface CallContext<M extends Method> {
   effects: string[];
   scrub(text: string): string;
   subject: { volumeId?: string; targetPath?: string; stagingTargetPath?: string };
-  signal: AbortSignal;
+  incoming: Incoming;
   began: number;
 }

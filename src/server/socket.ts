@@ -31,7 +31,7 @@ export class UnixSocket {
   /** @throws Error with one line when another process listens there or something that is no socket is in the way. */
   async listen(): Promise<void> {
     const { file } = this.options;
-    await ensureFolder(path.dirname(file));
+    ensureFolder(path.dirname(file));
     await makeWay(file);
     await this.bind();
     this.watcher = setInterval(() => void this.watch(), WATCH_MS);

@@ -16,7 +16,7 @@ export const createVolumeGroupSnapshot: Handler<'CreateVolumeGroupSnapshot'> = a
   if (new Set(ids).size !== ids.length)
     throw invalidArgument('source_volume_ids: expected each volume once, found one twice');
   const id = groupIdFor(request.name);
-  const existing = await env.groups.find(id);
+  const existing = env.groups.find(id);
   if (existing) {
     if (
       !sameIds(existing.sourceVolumeIds, ids) ||
@@ -25,7 +25,7 @@ export const createVolumeGroupSnapshot: Handler<'CreateVolumeGroupSnapshot'> = a
       throw alreadyExists(
         `group snapshot ${id} (${JSON.stringify(request.name)}) exists with other sources or parameters: ${existing.sourceVolumeIds.join(', ')}`,
       );
-    return { group_snapshot: await replyOf(env, existing) };
+    return { group_snapshot: replyOf(env, existing) };
   }
   const wanted = [];
   for (const volumeId of ids) {
@@ -61,10 +61,10 @@ export const createVolumeGroupSnapshot: Handler<'CreateVolumeGroupSnapshot'> = a
 };
 
 export const deleteVolumeGroupSnapshot: Handler<'DeleteVolumeGroupSnapshot'> = async (env, request, call) => {
-  const group = await env.groups.find(request.group_snapshot_id);
+  const group = env.groups.find(request.group_snapshot_id);
   if (!group) return {};
   checkMembers(group, request.snapshot_ids);
-  const members = await membersOf(env, group);
+  const members = membersOf(env, group);
   for (const member of members) checkNotInUse(env, member);
   await call.point('beforeDelete');
   await env.groups.remove(group.id);
@@ -74,11 +74,11 @@ export const deleteVolumeGroupSnapshot: Handler<'DeleteVolumeGroupSnapshot'> = a
 };
 
 export const getVolumeGroupSnapshot: Handler<'GetVolumeGroupSnapshot'> = async (env, request) => {
-  const group = await env.groups.find(request.group_snapshot_id);
+  const group = env.groups.find(request.group_snapshot_id);
   // An unknown group is NOT_FOUND whatever ids come with it: csi-sanity sends none.
   if (!group) throw notFound(`group snapshot ${JSON.stringify(request.group_snapshot_id)} does not exist`);
   checkMembers(group, request.snapshot_ids);
-  return { group_snapshot: await replyOf(env, group) };
+  return { group_snapshot: replyOf(env, group) };
 };
 
 function checkMembers(group: GroupRecord, ids: readonly string[]): void {
@@ -93,13 +93,13 @@ function sameIds(a: readonly string[], b: readonly string[]): boolean {
   return a.length === b.length && b.every((id) => set.has(id));
 }
 
-async function membersOf(env: Env, group: GroupRecord): Promise<SnapshotRecord[]> {
-  const found = await Promise.all(group.snapshotIds.map((id) => env.snapshots.find(id)));
+function membersOf(env: Env, group: GroupRecord): SnapshotRecord[] {
+  const found = group.snapshotIds.map((id) => env.snapshots.find(id));
   return found.filter((member) => member !== undefined);
 }
 
-async function replyOf(env: Env, group: GroupRecord): Promise<VolumeGroupSnapshot> {
-  return reply(env, group, await membersOf(env, group));
+function replyOf(env: Env, group: GroupRecord): VolumeGroupSnapshot {
+  return reply(env, group, membersOf(env, group));
 }
 
 function reply(env: Env, group: GroupRecord, members: readonly SnapshotRecord[]): VolumeGroupSnapshot {

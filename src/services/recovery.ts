@@ -59,10 +59,18 @@ async function removeUnfinished(env: Env, repaired: string[]): Promise<void> {
 async function removeOrphanMembers(env: Env, repaired: string[]): Promise<void> {
   for (const snapshot of [...env.snapshots.values()]) {
     if (snapshot.groupId === undefined) continue;
-    const group = await env.groups.find(snapshot.groupId).catch(() => 'unreadable' as const);
-    if (group !== undefined) continue;
+    if (groupExists(env, snapshot.groupId)) continue;
     await env.snapshots.remove(snapshot.id);
     repaired.push(`removed snapshot ${snapshot.id}, a member of a group snapshot that was never finished`);
+  }
+}
+
+/** A group whose record cannot be read exists all the same. */
+function groupExists(env: Env, groupId: string): boolean {
+  try {
+    return env.groups.find(groupId) !== undefined;
+  } catch {
+    return true;
   }
 }
 
@@ -78,7 +86,7 @@ async function dropStaleRecords(
   const attached = new Set(loops.map((loop) => loop.index));
   for (const publication of [...store.publications()]) {
     if (mountPoints.has(publication.targetPath)) continue;
-    await store.removePublication(publication.targetPath);
+    store.removePublication(publication.targetPath);
     repaired.push(
       `forgot the publication of ${publication.volumeId} at ${publication.targetPath}: nothing is mounted there`,
     );
@@ -89,7 +97,7 @@ async function dropStaleRecords(
       ? stage.loopIndex !== undefined && attached.has(stage.loopIndex)
       : mountPoints.has(stage.stagingPath);
     if (there) continue;
-    await store.removeStage(stage.volumeId);
+    store.removeStage(stage.volumeId);
     repaired.push(`forgot the stage of ${stage.volumeId} at ${stage.stagingPath}: nothing is mounted there`);
   }
 }
@@ -109,7 +117,7 @@ async function sweepOwnMounts(env: Env, mounts: readonly MountEntry[], repaired:
     await env.host.mounts.unmount(mountPoint);
     repaired.push(`unmounted ${mountPoint}, which served no volume`);
   }
-  for (const name of await namesIn(store.paths.mounts))
+  for (const name of namesIn(store.paths.mounts))
     await fs.rmdir(path.join(store.paths.mounts, name)).catch(() => undefined);
 }
 
@@ -120,12 +128,20 @@ async function sweepLoops(
   loops: readonly LoopStatus[],
   repaired: string[],
 ): Promise<void> {
-  const mounted = new Set(mounts.map((mount) => `${mount.device.major}:${mount.device.minor}`));
+  // A btrfs has a device number of its own in the table; its source tells the loop device.
+  const mounted = new Set(
+    mounts.flatMap((mount) => [`${mount.device.major}:${mount.device.minor}`, mount.source]),
+  );
   for (const loop of loops) {
     const folder = path.dirname(loop.backing.path);
     const disk = path.basename(loop.backing.path);
     if (path.dirname(folder) !== env.layout.volumes || !disk.startsWith(DISK_NAME)) continue;
-    if (mounted.has(`7:${loop.index}`) || (await anyNodeUses(env, path.basename(folder)))) continue;
+    if (
+      mounted.has(`7:${loop.index}`) ||
+      mounted.has(loop.path) ||
+      (await anyNodeUses(env, path.basename(folder)))
+    )
+      continue;
     await env.host.loops.detach(loop.index);
     repaired.push(`detached ${loop.path} from ${loop.backing.path}: no stage uses it`);
   }
@@ -134,11 +150,8 @@ async function sweepLoops(
 async function anyNodeUses(env: Env, volumeKey: string): Promise<boolean> {
   const own = env.node?.store;
   for (const stage of own?.stages() ?? []) if (keyOf(stage.volumeId) === volumeKey) return true;
-  for (const node of await env.nodes.all()) {
-    const paths = env.layout.node(node.id);
-    if (paths.folder !== own?.paths.folder && (await exists(`${paths.stages}/${volumeKey}.json`)))
-      return true;
-  }
+  for (const node of env.nodes.others())
+    if (await exists(`${env.layout.node(node.id).stages}/${volumeKey}.json`)) return true;
   return false;
 }
 

@@ -13,14 +13,14 @@ import { readAttributes } from './parameters';
 
 /** @throws CsiError NOT_FOUND */
 export async function findVolume(env: Env, id: string): Promise<VolumeRecord> {
-  const volume = await env.volumes.find(id);
+  const volume = env.volumes.find(id);
   if (!volume) throw notFound(`volume ${JSON.stringify(id)} does not exist`);
   return volume;
 }
 
 /** @throws CsiError NOT_FOUND */
 export async function findSnapshot(env: Env, id: string): Promise<SnapshotRecord> {
-  const snapshot = await env.snapshots.find(id);
+  const snapshot = env.snapshots.find(id);
   if (!snapshot) throw notFound(`snapshot ${JSON.stringify(id)} does not exist`);
   return snapshot;
 }
@@ -35,7 +35,7 @@ export async function resolveVolume(
   id: string,
   context: Record<string, string>,
 ): Promise<VolumeRecord> {
-  const volume = await env.volumes.find(id);
+  const volume = env.volumes.find(id);
   if (volume) {
     checkContext(volume, context);
     return volume;

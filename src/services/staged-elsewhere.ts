@@ -1,5 +1,5 @@
 import { keyOf } from '../util/keys';
-import { readRecord } from '../volumes/record-file';
+import { readRecord, UnreadableRecord } from '../volumes/record-file';
 import type { NodeRecord, StageRecord } from '../volumes/records';
 import type { Env } from './env';
 
@@ -11,11 +11,10 @@ export interface StagedOnNode {
 }
 
 /** Nodes other than this process's own that have a volume staged, from the files they keep in the shared data folder. */
-export async function stagedElsewhere(env: Env, volumeId: string): Promise<StagedOnNode[]> {
-  const others = (await env.nodes.all()).filter((node) => node.id !== env.node?.record.id);
+export function stagedElsewhere(env: Env, volumeId: string): StagedOnNode[] {
   const found: StagedOnNode[] = [];
-  for (const node of others) {
-    const stage = await stageOn(env, node, volumeId);
+  for (const node of env.nodes.others()) {
+    const stage = stageOn(env, node, volumeId);
     // A record of an earlier boot of that node describes nothing any more.
     if (stage?.bootId !== node.bootId || stage.volumeId !== volumeId) continue;
     found.push({ nodeId: node.id, sameKernel: node.bootId === env.node?.record.bootId, stage });
@@ -23,7 +22,12 @@ export async function stagedElsewhere(env: Env, volumeId: string): Promise<Stage
   return found;
 }
 
-async function stageOn(env: Env, node: NodeRecord, volumeId: string): Promise<StageRecord | undefined> {
+function stageOn(env: Env, node: NodeRecord, volumeId: string): StageRecord | undefined {
   const file = `${env.layout.node(node.id).stages}/${keyOf(volumeId)}.json`;
-  return readRecord<StageRecord>(file, ['volumeId', 'stagingPath', 'capability']).catch(() => undefined);
+  try {
+    return readRecord<StageRecord>(file, ['volumeId', 'stagingPath', 'capability']);
+  } catch (error) {
+    if (error instanceof UnreadableRecord) return undefined;
+    throw error;
+  }
 }

@@ -1,6 +1,7 @@
-import { constants } from 'node:fs';
-import * as fs from 'node:fs/promises';
+import * as fs from 'node:fs';
 import * as path from 'node:path';
+import { promisify } from 'node:util';
+import type { Coalesced } from './coalesced';
 
 /**
  * `durable`: file and folder are fsynced, so that the content survives power loss. `process`: only atomic, which
@@ -8,33 +9,75 @@ import * as path from 'node:path';
  */
 export type Durability = 'durable' | 'process';
 
-/** Replaces `file` as a whole: readers see the old content or the new, never a part. */
-export async function writeFileAtomic(file: string, content: string, durability: Durability): Promise<void> {
+/**
+ * Replaces `file` as a whole: readers see the old content or the new, never a part.
+ *
+ * Small files of our own folder are written on the spot: a trip to the thread pool costs more than the write, and a pool
+ * full of calls on hung disks must not keep records from being kept. Only what waits for the disk (fsync) goes there.
+ * `alsoSync`: the sync of the folder above, when the file's own folder is new too.
+ */
+export async function writeFileAtomic(
+  file: string,
+  content: string,
+  durability: Durability,
+  alsoSync?: Coalesced,
+): Promise<void> {
   // One owner per file and one operation per volume at a time: a fixed name cannot clash, and never accumulates.
   const temporary = `${file}.tmp`;
   try {
-    const handle = await fs.open(temporary, 'w', 0o600);
+    const fd = fs.openSync(temporary, 'w', 0o600);
     try {
-      await handle.writeFile(content);
-      if (durability === 'durable') await handle.datasync();
+      fs.writeFileSync(fd, content);
+      if (durability === 'durable') await fdatasync(fd);
     } finally {
-      await handle.close();
+      fs.closeSync(fd);
     }
-    await fs.rename(temporary, file);
+    fs.renameSync(temporary, file);
   } catch (error) {
-    await fs.rm(temporary, { force: true }).catch(() => undefined);
+    fs.rmSync(temporary, { force: true });
     throw error;
   }
-  if (durability === 'durable') await syncFolder(path.dirname(file));
+  if (durability === 'durable') await Promise.all([syncFolder(path.dirname(file)), alsoSync?.run()]);
 }
+
+/** Removes a small file of our own; one that is not there is fine. */
+export function removeFile(file: string): void {
+  try {
+    fs.unlinkSync(file);
+  } catch (error) {
+    if (errnoOf(error) !== 'ENOENT') throw error;
+  }
+}
+
+const fdatasync = promisify(fs.fdatasync);
+const fsync = promisify(fs.fsync);
+
+/** Removes a folder of ours with all in it. Large files go in the thread pool: freeing their blocks takes time. */
+export async function removeFolder(folder: string): Promise<void> {
+  for (const name of namesIn(folder)) {
+    const inside = path.join(folder, name);
+    try {
+      await unlink(inside);
+    } catch (error) {
+      if (errnoOf(error) !== 'ENOENT') await fs.promises.rm(inside, { recursive: true, force: true });
+    }
+  }
+  try {
+    fs.rmdirSync(folder);
+  } catch (error) {
+    if (errnoOf(error) !== 'ENOENT') throw error;
+  }
+}
+
+const unlink = promisify(fs.unlink);
 
 /** Makes the names in a folder durable (a rename or unlink is not, before this). */
 export async function syncFolder(folder: string): Promise<void> {
-  const handle = await fs.open(folder, constants.O_RDONLY | constants.O_DIRECTORY);
+  const fd = fs.openSync(folder, fs.constants.O_RDONLY | fs.constants.O_DIRECTORY);
   try {
-    await handle.sync();
+    await fsync(fd);
   } finally {
-    await handle.close();
+    fs.closeSync(fd);
   }
 }
 
@@ -45,20 +88,20 @@ export function errnoOf(error: unknown): string | undefined {
   return typeof errno === 'string' ? errno : undefined;
 }
 
-/** The file's text, or undefined when there is no such file. */
-export async function readIfThere(file: string): Promise<string | undefined> {
+/** The text of a small file of our own, or undefined when there is no such file. */
+export function readIfThere(file: string): string | undefined {
   try {
-    return await fs.readFile(file, 'utf8');
+    return fs.readFileSync(file, 'utf8');
   } catch (error) {
     if (errnoOf(error) === 'ENOENT') return undefined;
     throw error;
   }
 }
 
-/** Names in a folder; a folder that is not there holds nothing. */
-export async function namesIn(folder: string): Promise<string[]> {
+/** Names in a folder of our own; a folder that is not there holds nothing. */
+export function namesIn(folder: string): string[] {
   try {
-    return await fs.readdir(folder);
+    return fs.readdirSync(folder);
   } catch (error) {
     if (errnoOf(error) === 'ENOENT') return [];
     throw error;
@@ -69,22 +112,19 @@ export async function namesIn(folder: string): Promise<string[]> {
  * Makes a folder and the ones above it. Not fs.mkdir's `recursive`: on a file system that answers ENOENT to mkdir itself
  * (/proc) Node 20 never returns from that.
  */
-export async function ensureFolder(folder: string): Promise<void> {
+export function ensureFolder(folder: string, mode = 0o755): void {
   try {
-    await fs.mkdir(folder, { mode: 0o755 });
+    fs.mkdirSync(folder, { mode });
   } catch (error) {
     const errno = errnoOf(error);
-    if (errno === 'EEXIST' && (await fs.stat(folder)).isDirectory()) return;
+    if (errno === 'EEXIST' && isFolder(folder)) return;
     const parent = path.dirname(folder);
-    if (errno !== 'ENOENT' || parent === folder || (await isFolder(parent))) throw error;
-    await ensureFolder(parent);
-    await fs.mkdir(folder, { mode: 0o755 });
+    if (errno !== 'ENOENT' || parent === folder || isFolder(parent)) throw error;
+    ensureFolder(parent);
+    fs.mkdirSync(folder, { mode });
   }
 }
 
-async function isFolder(name: string): Promise<boolean> {
-  return fs.stat(name).then(
-    (stat) => stat.isDirectory(),
-    () => false,
-  );
+function isFolder(name: string): boolean {
+  return fs.statSync(name, { throwIfNoEntry: false })?.isDirectory() === true;
 }

@@ -64,7 +64,7 @@ export class Freezer {
   async recover(): Promise<number> {
     if (this.undoFolder === undefined) return 0;
     let thawed = 0;
-    for (const name of await namesIn(this.undoFolder)) {
+    for (const name of namesIn(this.undoFolder)) {
       if (!name.startsWith('freeze-')) continue;
       const file = `${this.undoFolder}/${name}`;
       const path = await fs.readFile(file, 'utf8').catch(() => '');

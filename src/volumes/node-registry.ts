@@ -1,7 +1,8 @@
+import * as path from 'node:path';
 import { failedPrecondition } from '../csi/status';
 import { namesIn, writeFileAtomic } from '../util/files';
 import type { Layout } from './layout';
-import { readRecord } from './record-file';
+import { readRecord, UnreadableRecord } from './record-file';
 import type { NodeRecord, Segments } from './records';
 
 /**
@@ -23,31 +24,32 @@ export class NodeRegistry {
     await writeFileAtomic(record, `${JSON.stringify(this.self, undefined, 1)}\n`, 'durable');
   }
 
-  async find(nodeId: string): Promise<NodeRecord | undefined> {
+  find(nodeId: string): NodeRecord | undefined {
     if (this.self?.id === nodeId) return this.self;
-    const record = await readRecord<NodeRecord>(this.layout.node(nodeId).record, [
-      'id',
-      'topology',
-      'maxVolumes',
-    ]);
+    const record = readRecord<NodeRecord>(this.layout.node(nodeId).record, ['id', 'topology', 'maxVolumes']);
     return record?.id === nodeId ? record : undefined;
   }
 
-  async all(): Promise<NodeRecord[]> {
-    const nodes = this.self ? [this.self] : [];
-    for (const name of await namesIn(this.layout.nodes)) {
-      const record = await readRecord<NodeRecord>(`${this.layout.nodes}/${name}/node.json`, [
-        'id',
-        'topology',
-      ]).catch(() => undefined);
-      if (record && record.id !== this.self?.id) nodes.push(record);
+  /** The nodes beside this process's own: few, so they are read anew each time, as they may have restarted. */
+  others(): NodeRecord[] {
+    const own = this.self && path.basename(this.layout.node(this.self.id).folder);
+    const nodes: NodeRecord[] = [];
+    for (const name of namesIn(this.layout.nodes)) {
+      if (name === own) continue;
+      try {
+        const record = readRecord<NodeRecord>(`${this.layout.nodes}/${name}/node.json`, ['id', 'topology']);
+        if (record) nodes.push(record);
+      } catch (error) {
+        if (!(error instanceof UnreadableRecord)) throw error;
+      }
     }
     return nodes;
   }
 
   /** Every topology a volume could be placed in. */
-  async topologies(): Promise<Segments[]> {
-    return [...(await this.all()).map((node) => node.topology), ...this.extraTopologies];
+  topologies(): Segments[] {
+    const nodes = this.self ? [this.self, ...this.others()] : this.others();
+    return [...nodes.map((node) => node.topology), ...this.extraTopologies];
   }
 }
 

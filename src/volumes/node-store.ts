@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import * as fs from 'node:fs/promises';
-import { errnoOf, namesIn, writeFileAtomic } from '../util/files';
+import { errnoOf, namesIn, removeFile, writeFileAtomic } from '../util/files';
 import { keyOf } from '../util/keys';
 import type { Log } from '../util/log';
 import type { NodePaths } from './layout';
@@ -65,8 +65,8 @@ export class NodeStore {
     this.stagesByVolume.set(record.volumeId, record);
   }
 
-  async removeStage(volumeId: string): Promise<void> {
-    await fs.rm(`${this.options.paths.stages}/${keyOf(volumeId)}.json`, { force: true });
+  removeStage(volumeId: string): void {
+    removeFile(`${this.options.paths.stages}/${keyOf(volumeId)}.json`);
     this.stagesByVolume.delete(volumeId);
   }
 
@@ -88,8 +88,8 @@ export class NodeStore {
     this.rememberPublication(record);
   }
 
-  async removePublication(targetPath: string): Promise<void> {
-    await fs.rm(`${this.options.paths.publications}/${keyOf(targetPath)}.json`, { force: true });
+  removePublication(targetPath: string): void {
+    removeFile(`${this.options.paths.publications}/${keyOf(targetPath)}.json`);
     const record = this.publicationsByTarget.get(targetPath);
     this.publicationsByTarget.delete(targetPath);
     if (!record) return;
@@ -123,7 +123,7 @@ export class NodeStore {
     required: readonly (keyof T & string)[],
     keep: (record: T) => void,
   ): Promise<void> {
-    for (const name of await namesIn(folder)) {
+    for (const name of namesIn(folder)) {
       const file = `${folder}/${name}`;
       if (!name.endsWith('.json')) {
         await fs.rm(file, { force: true });

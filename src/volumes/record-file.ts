@@ -17,13 +17,13 @@ export class UnreadableRecord extends CsiError {
 }
 
 /** Reads one record. @returns undefined when there is no such file. @throws UnreadableRecord */
-export async function readRecord<T extends { version: number }>(
+export function readRecord<T extends { version: number }>(
   file: string,
   required: readonly (keyof T & string)[],
-): Promise<T | undefined> {
+): T | undefined {
   let text: string | undefined;
   try {
-    text = await readIfThere(file);
+    text = readIfThere(file);
   } catch (error) {
     throw new UnreadableRecord(file, `${errnoOf(error) ?? error} on reading it`);
   }

@@ -1,6 +1,15 @@
 import { readFileSync } from 'node:fs';
 import * as fs from 'node:fs/promises';
-import { type Durability, errnoOf, namesIn, syncFolder, writeFileAtomic } from '../util/files';
+import { Coalesced } from '../util/coalesced';
+import {
+  type Durability,
+  errnoOf,
+  namesIn,
+  removeFile,
+  removeFolder,
+  syncFolder,
+  writeFileAtomic,
+} from '../util/files';
 import { keyOf } from '../util/keys';
 import type { Log } from '../util/log';
 import { parseRecord, readRecord, UnreadableRecord } from './record-file';
@@ -34,7 +43,11 @@ export class RecordStore<T extends Identified> {
   private readonly unreadable = new Map<string, UnreadableRecord>();
   private nextSequence = 1;
 
-  constructor(private readonly options: RecordStoreOptions<T>) {}
+  private readonly rootSync: Coalesced;
+
+  constructor(private readonly options: RecordStoreOptions<T>) {
+    this.rootSync = new Coalesced(() => syncFolder(options.root));
+  }
 
   /** Reads every record. A broken one is reported and kept out; it costs that one only, and nothing is removed. */
   async load(): Promise<void> {
@@ -42,7 +55,7 @@ export class RecordStore<T extends Identified> {
     await fs.mkdir(root, { recursive: true, mode: 0o700 });
     if (!preload) return;
     const found: T[] = [];
-    for (const key of await namesIn(root)) {
+    for (const key of namesIn(root)) {
       const file = this.fileOf(key);
       try {
         // Synchronous on purpose: at start nothing else runs, and many small files are read several times faster.
@@ -65,11 +78,11 @@ export class RecordStore<T extends Identified> {
    * @returns undefined when there is none.
    * @throws UnreadableRecord when it exists but its record is broken: that must never be taken for NOT_FOUND.
    */
-  async find(id: string): Promise<T | undefined> {
+  find(id: string): T | undefined {
     const known = this.records.get(id);
     if (known) return known;
     const key = keyOf(id);
-    const record = await readRecord<T>(this.fileOf(key), this.options.required);
+    const record = readRecord<T>(this.fileOf(key), this.options.required);
     const broken = this.unreadable.get(key);
     if (broken && !record) throw broken;
     if (record) this.unreadable.delete(key);
@@ -95,35 +108,37 @@ export class RecordStore<T extends Identified> {
   }
 
   /** Writes a new record; its folder and its bytes are there already. From now on the thing exists. */
-  async add(record: T): Promise<void> {
-    const { root, durability } = this.options;
-    await this.update(record);
-    if (durability === 'durable') await syncFolder(root);
+  add(record: T): Promise<void> {
+    return this.write(record, this.rootSync);
   }
 
   /** Replaces a record. In memory it changes only after the disk has it. */
-  async update(record: T): Promise<void> {
+  update(record: T): Promise<void> {
+    return this.write(record);
+  }
+
+  private async write(record: T, alsoSync?: Coalesced): Promise<void> {
     const text = `${JSON.stringify(record, undefined, 1)}\n`;
-    await writeFileAtomic(this.fileOf(keyOf(record.id)), text, this.options.durability);
+    await writeFileAtomic(this.fileOf(keyOf(record.id)), text, this.options.durability, alsoSync);
     if (this.options.owns(record)) this.remember(record);
   }
 
   /** Removes the record, then the bytes: what a kill leaves in between has no record and is swept at the next start. */
   async remove(id: string): Promise<void> {
     const key = keyOf(id);
-    await fs.rm(this.fileOf(key), { force: true });
+    removeFile(this.fileOf(key));
     const before = this.records.get(id);
     this.records.delete(id);
     this.options.onChange?.(before, undefined);
-    await fs.rm(this.folderOf(key), { recursive: true, force: true });
-    if (this.options.durability === 'durable') await syncFolder(this.options.root);
+    await removeFolder(this.folderOf(key));
+    if (this.options.durability === 'durable') await this.rootSync.run();
   }
 
   /** Folders without a record: what a killed create or delete left. */
   async unfinished(): Promise<string[]> {
     const known = new Set([...this.records.keys()].map(keyOf));
     const left: string[] = [];
-    for (const key of await namesIn(this.options.root)) {
+    for (const key of namesIn(this.options.root)) {
       if (known.has(key) || this.unreadable.has(key)) continue;
       const there = await fs.lstat(this.fileOf(key)).then(
         () => true,

@@ -13,7 +13,7 @@ import {
 } from '../volume-capability';
 
 export const controllerPublishVolume: Handler<'ControllerPublishVolume'> = async (env, request, call) => {
-  const node = await env.nodes.find(request.node_id);
+  const node = env.nodes.find(request.node_id);
   const volume = await resolveVolume(env, request.volume_id, node ? request.volume_context : {});
   if (!node)
     throw notFound(
@@ -76,7 +76,7 @@ export function publishContext(
 }
 
 export const controllerUnpublishVolume: Handler<'ControllerUnpublishVolume'> = async (env, request, call) => {
-  const volume = await env.volumes.find(request.volume_id);
+  const volume = env.volumes.find(request.volume_id);
   // A volume or node nobody knows is as unpublished as can be (CSI 1.12, ControllerUnpublishVolume).
   if (!volume) return {};
   const attachments = request.node_id === '' ? {} : { ...volume.attachments };

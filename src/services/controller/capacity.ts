@@ -25,7 +25,7 @@ async function limitsFor(env: Env, request: RequestOf<'GetCapacity'>) {
     const backend = pickBackend(env, parameters.backend);
     const topology = request.accessible_topology;
     if (topology) {
-      const known = await env.nodes.topologies();
+      const known = env.nodes.topologies();
       if (!known.some((segments) => satisfies(segments, topology.segments))) return undefined;
     }
     let minimum = 1n;

@@ -17,7 +17,7 @@ type Request = RequestOf<'CreateVolume'>;
 
 export const createVolume: Handler<'CreateVolume'> = async (env, request, call) => {
   const parameters = readVolumeParameters(request.parameters, request.mutable_parameters);
-  const existing = await env.volumes.find(volumeIdFor(request.name));
+  const existing = env.volumes.find(volumeIdFor(request.name));
   if (existing) {
     checkCompatible(existing, request, parameters);
     return { volume: volumeReply(env, existing) };
@@ -58,6 +58,11 @@ async function plan(env: Env, request: Request, parameters: VolumeParameters): P
       );
   const named = capabilities.map((capability) => capability.fsType).filter((fsType) => fsType !== '');
   for (const fsType of named) backend.chooseFsType(fsType);
+  const other = named.find((fsType) => fsType !== named[0]);
+  if (other !== undefined)
+    throw invalidArgument(
+      `volume_capabilities: a volume has one filesystem, found fs_type ${named[0]} and ${other}`,
+    );
   const wanted = named[0] ?? parameters.fsType ?? '';
   const fsType = source?.fsType || (wanted === '' ? '' : backend.chooseFsType(wanted));
   const context: Record<string, string> = { backend: backend.name };
@@ -103,8 +108,9 @@ function chooseSize(
 ): bigint {
   const { required, limit } = range(request);
   const { defaultSizeBytes, maxVolumeBytes } = env.settings;
-  let size = required;
-  if (size === 0n) size = limit > 0n && limit < defaultSizeBytes ? limit : defaultSizeBytes;
+  // A size of our own choice keeps to every limit; only what was asked for can be out of range.
+  const bounds = [defaultSizeBytes, maxVolumeBytes, ...(limit > 0n ? [limit] : [])];
+  let size = required > 0n ? required : bounds.reduce((least, bound) => (bound < least ? bound : least));
   let reason = '';
   const atLeast = (bytes: bigint, why: string) => {
     if (bytes > size) {
@@ -134,7 +140,7 @@ async function makeBytes(env: Env, backend: Backend, volume: VolumeRecord, paths
   // A client that gives up will ask again: the copy goes on, so that the retry finds it done.
   if (volume.source.kind === 'snapshot')
     return backend.create(paths, capacity, env.layout.snapshot(volume.source.id), never);
-  const original = await env.volumes.find(volume.source.id);
+  const original = env.volumes.find(volume.source.id);
   if (!original) throw failedPrecondition(`volume ${volume.source.id} was deleted while it was being cloned`);
   await holdStill(env, [original], async () => {
     await backend.copy(original, env.layout.volume(original.id), paths, never);

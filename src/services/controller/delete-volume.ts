@@ -3,7 +3,7 @@ import { backendOf, type Handler } from '../env';
 import { stagedElsewhere } from '../staged-elsewhere';
 
 export const deleteVolume: Handler<'DeleteVolume'> = async (env, request, call) => {
-  const volume = await env.volumes.find(request.volume_id);
+  const volume = env.volumes.find(request.volume_id);
   if (!volume) return {};
   const inUse = (what: string) => failedPrecondition(`volume ${volume.id} is in use: ${what}`);
   if (volume.mutable.deletionProtection === 'true')
@@ -13,7 +13,7 @@ export const deleteVolume: Handler<'DeleteVolume'> = async (env, request, call) 
     throw inUse(`it is published to ${nodes.join(', ')}; call ControllerUnpublishVolume first`);
   const stage = env.node?.store.stage(volume.id);
   if (stage) throw inUse(`it is staged at ${stage.stagingPath}; unpublish and unstage it first`);
-  const [elsewhere] = await stagedElsewhere(env, volume.id);
+  const [elsewhere] = stagedElsewhere(env, volume.id);
   if (elsewhere)
     throw inUse(`it is staged on node ${elsewhere.nodeId}; unpublish and unstage it there first`);
   await call.point('beforeDelete');

@@ -62,8 +62,7 @@ export async function growVolume(
 async function checkOffline(env: Env, volume: VolumeRecord): Promise<void> {
   if (env.settings.capabilities.plugin.has('ONLINE')) return;
   const nodes = Object.keys(volume.attachments);
-  const staged =
-    env.node?.store.stage(volume.id) !== undefined || (await stagedElsewhere(env, volume.id)).length > 0;
+  const staged = env.node?.store.stage(volume.id) !== undefined || stagedElsewhere(env, volume.id).length > 0;
   if (nodes.length === 0 && !staged) return;
   throw failedPrecondition(
     `volume ${volume.id} is published${nodes.length > 0 ? ` to ${nodes.join(', ')}` : ''} and this plugin expands offline only; unpublish it first`,

@@ -12,7 +12,7 @@ import { holdStill } from '../still';
 export const createSnapshot: Handler<'CreateSnapshot'> = async (env, request, call) => {
   checkSnapshotParameters(request.parameters);
   const id = snapshotIdFor(request.name);
-  const existing = await env.snapshots.find(id);
+  const existing = env.snapshots.find(id);
   if (existing) {
     if (existing.sourceVolumeId !== request.source_volume_id)
       throw alreadyExists(
@@ -95,7 +95,7 @@ function describe(
 }
 
 export const deleteSnapshot: Handler<'DeleteSnapshot'> = async (env, request, call) => {
-  const snapshot = await env.snapshots.find(request.snapshot_id);
+  const snapshot = env.snapshots.find(request.snapshot_id);
   if (!snapshot) return {};
   if (snapshot.groupId !== undefined)
     throw invalidArgument(
@@ -132,7 +132,7 @@ export const listSnapshots: Handler<'ListSnapshots'> = async (env, request) => {
 };
 
 async function matching(env: Env, snapshotId: string, sourceVolumeId: string): Promise<SnapshotRecord[]> {
-  const one = snapshotId === '' ? undefined : await env.snapshots.find(snapshotId);
+  const one = snapshotId === '' ? undefined : env.snapshots.find(snapshotId);
   const candidates = snapshotId === '' ? [...env.snapshots.values()] : one ? [one] : [];
   return candidates.filter((snapshot) => sourceVolumeId === '' || snapshot.sourceVolumeId === sourceVolumeId);
 }

@@ -13,7 +13,7 @@ import type { Env } from '../env';
 export async function place(env: Env, requirement: TopologyRequirement__Output | null): Promise<Segments[]> {
   const wanted = [...(requirement?.preferred ?? []), ...(requirement?.requisite ?? [])];
   if (wanted.length === 0) return [];
-  const known = await env.nodes.topologies();
+  const known = env.nodes.topologies();
   const chosen = wanted.find((topology) => known.some((segments) => satisfies(segments, topology.segments)));
   if (chosen) return [chosen.segments];
   throw resourceExhausted(

@@ -55,7 +55,7 @@ async function volumeToPublish(env: Env, request: Request): Promise<VolumeRecord
   if (request.volume_context[EPHEMERAL_KEY] !== 'true')
     return resolveVolume(env, request.volume_id, request.volume_context);
   return (
-    (await env.volumes.find(request.volume_id)) ??
+    env.volumes.find(request.volume_id) ??
     makeVolume(env, request.volume_id, 'ephemeral', request.volume_context)
   );
 }
@@ -241,7 +241,7 @@ async function publish(
       await (record.capability.accessType === 'mount' ? fs.rmdir(target) : fs.unlink(target)).catch(
         () => undefined,
       );
-    await store.removePublication(target);
+    store.removePublication(target);
     throw error;
   }
 }

@@ -29,7 +29,7 @@ export const nodeStageVolume: Handler<'NodeStageVolume'> = async (env, request, 
 export const nodeUnstageVolume: Handler<'NodeUnstageVolume'> = async (env, request, call) => {
   const { store } = ownNode(env);
   const path = request.staging_target_path;
-  const volume = await env.volumes.find(request.volume_id);
+  const volume = env.volumes.find(request.volume_id);
   const stage = store.stage(request.volume_id);
   if (!volume && !stage && env.settings.strict)
     throw notFound(`volume ${JSON.stringify(request.volume_id)} does not exist`);
@@ -41,7 +41,7 @@ export const nodeUnstageVolume: Handler<'NodeUnstageVolume'> = async (env, reque
         `volume ${request.volume_id} is still published at ${publication.targetPath}; call NodeUnpublishVolume first`,
       );
     // Somebody else unmounted it: what is not there cannot hold the volume.
-    await store.removePublication(publication.targetPath);
+    store.removePublication(publication.targetPath);
   }
   if (stage?.stagingPath === path) await unstageVolume(env, volume, stage, call);
   await clearPath(env, path, call);

@@ -133,7 +133,7 @@ export async function stageVolume(
     return staged;
   } catch (error) {
     // The kubelet forgets a volume after a final error and never unstages it, so nothing may be left behind.
-    await store.removeStage(volume.id);
+    store.removeStage(volume.id);
     if (options.implicit) await fs.rmdir(options.stagingPath).catch(() => undefined);
     throw error;
   }
@@ -239,7 +239,7 @@ async function noteResult(store: NodeStore, record: StageRecord, staged: Staged)
 /** Two nodes on one kernel must use one loop device, or two superblocks would write over each other. */
 async function loopToShare(env: Env, volume: VolumeRecord): Promise<number | undefined> {
   if (!backendOf(env, volume).blockImage) return undefined;
-  for (const { sameKernel, stage } of await stagedElsewhere(env, volume.id)) {
+  for (const { sameKernel, stage } of stagedElsewhere(env, volume.id)) {
     if (!sameKernel) continue;
     const index = stage.loopIndex ?? (await env.host.mounts.at(stage.stagingPath))?.device.minor;
     const status = index === undefined ? null : await env.host.loops.status(index);
@@ -259,11 +259,11 @@ export async function unstageVolume(
   const { store } = ownNode(env);
   if (volume) {
     const staged = await inspectStage(env, volume, stage);
-    const shared = (await stagedElsewhere(env, volume.id)).some((other) => other.sameKernel);
+    const shared = stagedElsewhere(env, volume.id).some((other) => other.sameKernel);
     await backendOf(env, volume).unstage(stage, staged, env.layout.volume(volume.id), shared, call);
   }
   if (stage.implicit) await fs.rmdir(stage.stagingPath).catch(() => undefined);
-  await store.removeStage(stage.volumeId);
+  store.removeStage(stage.volumeId);
 }
 
 /** Where the driver stages by itself what no NodeStageVolume staged. */

@@ -17,7 +17,7 @@ type Reply = ResponseOf<'NodeGetVolumeStats'>;
 /** One question at a time per path; who asks meanwhile gets the same answer. */
 export function statsHandler(): Handler<'NodeGetVolumeStats'> {
   const pending = new Map<string, Promise<Reply>>();
-  return async (env, request, call) => {
+  return async (env, request) => {
     const volume = await findVolume(env, request.volume_id);
     const stage = stageAt(env, volume, request);
     const path = request.volume_path;
@@ -30,7 +30,7 @@ export function statsHandler(): Handler<'NodeGetVolumeStats'> {
     }
     const timer = new AbortController();
     try {
-      return await Promise.race([answer, tooLong(env, path, AbortSignal.any([timer.signal, call.signal]))]);
+      return await Promise.race([answer, tooLong(env, path, timer.signal)]);
     } finally {
       timer.abort();
     }

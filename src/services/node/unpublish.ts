@@ -9,7 +9,7 @@ export const nodeUnpublishVolume: Handler<'NodeUnpublishVolume'> = async (env, r
   const { store } = ownNode(env);
   const { mounts } = env.host;
   const target = request.target_path;
-  const volume = await env.volumes.find(request.volume_id);
+  const volume = env.volumes.find(request.volume_id);
   const record = store.publication(target);
   if (!volume && !record && env.settings.strict)
     throw notFound(`volume ${JSON.stringify(request.volume_id)} does not exist`);
@@ -39,7 +39,7 @@ export const nodeUnpublishVolume: Handler<'NodeUnpublishVolume'> = async (env, r
   }
   await call.point('unmounted');
   await removeTarget(target, env.log);
-  await store.removePublication(target);
+  store.removePublication(target);
   if (volume) await undoImplicit(env, volume, call);
   return {};
 };
