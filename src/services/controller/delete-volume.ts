@@ -1,5 +1,6 @@
 import { failedPrecondition } from '../../csi/status';
-import { backendOf, type Handler } from '../env';
+import type { SnapshotRecord } from '../../volumes/records';
+import { backendOf, type Env, type Handler } from '../env';
 import { stagedElsewhere } from '../staged-elsewhere';
 
 export const deleteVolume: Handler<'DeleteVolume'> = async (env, request, call) => {
@@ -16,9 +17,19 @@ export const deleteVolume: Handler<'DeleteVolume'> = async (env, request, call) 
   const [elsewhere] = stagedElsewhere(env, volume.id);
   if (elsewhere)
     throw inUse(`it is staged on node ${elsewhere.nodeId}; unpublish and unstage it there first`);
+  const dependent = dependentSnapshot(env, volume.id);
+  if (dependent)
+    throw inUse(`snapshot ${dependent.id} was cut with dependent: true and needs it; delete that first`);
   await call.point('beforeDelete');
   await backendOf(env, volume).destroy(volume);
   await env.volumes.remove(volume.id);
   call.effect(`removed volume ${volume.id}`);
   return {};
 };
+
+/** Snapshots are copies and outlive their source, but for those that were asked to depend on it. */
+function dependentSnapshot(env: Env, volumeId: string): SnapshotRecord | undefined {
+  for (const snapshot of env.snapshots.values())
+    if (snapshot.dependent && snapshot.sourceVolumeId === volumeId) return snapshot;
+  return undefined;
+}

@@ -1,0 +1,139 @@
+import { readlinkSync } from 'node:fs';
+import * as fs from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import * as path from 'node:path';
+import type { CsiClient } from '../../src/csi/client';
+import { Code, type CodeName, CsiError } from '../../src/csi/status';
+import type { Host } from '../../src/host/host';
+import { createLinuxHost } from '../../src/host/linux';
+import { createMemoryHost } from '../../src/host/memory';
+import { TestDriver, type TestDriverOptions } from '../support/driver';
+
+/** A kind of machine that the tests run on. */
+export interface Target {
+  readonly name: 'memory' | 'loop';
+  /** Mounts, files in them and devices are the kernel's. */
+  readonly real: boolean;
+}
+
+const memory: Target = { name: 'memory', real: false };
+const loop: Target = { name: 'loop', real: true };
+
+/** Real mounts need root, and are made in a mount namespace of their own only: `unshare -m`. */
+export const targets: readonly Target[] = isPrivateRoot() ? [memory, loop] : [memory];
+
+function isPrivateRoot(): boolean {
+  if (process.getuid?.() !== 0) return false;
+  try {
+    return readlinkSync('/proc/self/ns/mnt') !== readlinkSync('/proc/1/ns/mnt');
+  } catch {
+    return false;
+  }
+}
+
+export type StartOptions = Partial<Omit<TestDriverOptions, 'host'>>;
+
+/** One machine with a driver that the tests of a group share, and further ones that a test starts for itself. */
+export class Bench {
+  private machine: Host | undefined;
+  private shared: TestDriver | undefined;
+  private readonly started: TestDriver[] = [];
+  private folder = '';
+
+  constructor(
+    readonly target: Target,
+    private readonly options: StartOptions,
+  ) {}
+
+  get host(): Host {
+    if (!this.machine) throw new Error('expected an open bench');
+    return this.machine;
+  }
+
+  get driver(): TestDriver {
+    if (!this.shared) throw new Error('expected an open bench');
+    return this.shared;
+  }
+
+  get csi(): CsiClient {
+    return this.driver.csi;
+  }
+
+  /** A driver of the test's own on the same machine, ended after the test. */
+  async start(options: StartOptions = {}): Promise<TestDriver> {
+    const driver = await this.launch(options);
+    this.started.push(driver);
+    return driver;
+  }
+
+  private launch(options: StartOptions): Promise<TestDriver> {
+    return TestDriver.start({ backend: this.target.name, ...options, host: this.host });
+  }
+
+  async open(): Promise<void> {
+    this.folder = await fs.mkdtemp(path.join(tmpdir(), 'fc-host-'));
+    this.machine = this.target.real
+      ? createLinuxHost({ stateDir: this.folder, cacheDir: path.join(this.folder, 'cache') })
+      : createMemoryHost();
+    this.shared = await this.launch(this.options);
+  }
+
+  async tidy(): Promise<void> {
+    for (const driver of this.started.splice(0).reverse()) await this.end(driver);
+  }
+
+  async close(): Promise<void> {
+    if (this.shared) await this.end(this.shared);
+    await fs.rm(this.folder, { recursive: true, force: true });
+  }
+
+  /** What a failed test left mounted goes first: a folder must never be emptied through a mount. */
+  private async end(driver: TestDriver): Promise<void> {
+    await driver.stop();
+    for (const { mountPoint } of (await this.host.mounts.list()).reverse())
+      if (mountPoint.startsWith(`${driver.dir}/`)) await this.host.mounts.unmount(mountPoint, { lazy: true });
+    for (const { index, backing } of await this.host.loops.list())
+      if (backing.path.startsWith(`${driver.dir}/`)) await this.host.loops.detach(index);
+    await fs.rm(driver.dir, { recursive: true, force: true });
+  }
+}
+
+/** A group of tests that holds on every machine there is. */
+export function conformance(title: string, body: (bench: Bench) => void, options: StartOptions = {}): void {
+  describe.each(targets)(`${title} on $name`, (target) => {
+    const bench = new Bench(target, options);
+    beforeAll(() => bench.open());
+    afterEach(() => bench.tidy());
+    afterAll(() => bench.close());
+    body(bench);
+  });
+}
+
+export interface Refusal {
+  code: CodeName;
+  message: string;
+}
+
+/** The refusal of a call that must be refused. Every one has a canonical code and a sentence. */
+export async function refusal(call: Promise<unknown>): Promise<Refusal> {
+  try {
+    await call;
+  } catch (error) {
+    if (!(error instanceof CsiError)) throw error;
+    expect(Code[error.code]).toBeDefined();
+    expect(error.message).toMatch(/\S+ \S+/);
+    return { code: error.codeName, message: error.message };
+  }
+  throw new Error('expected a refusal, found OK');
+}
+
+/** `OK`, or the name of the code of a call that was refused. */
+export async function outcome(call: Promise<unknown>): Promise<CodeName | 'OK'> {
+  let refused = false;
+  const noted = call.catch((error) => {
+    refused = true;
+    throw error;
+  });
+  await noted.catch(() => undefined);
+  return refused ? (await refusal(noted)).code : 'OK';
+}
