@@ -10,7 +10,7 @@ const path = require('node:path');
 const { leftBehind, snapshot } = require('./lib/machine.cjs');
 const { lint, types } = require('./lib/phases/checks.cjs');
 const { guest } = require('./lib/phases/guest.cjs');
-const { integration, unit } = require('./lib/phases/jest.cjs');
+const { jestPhases } = require('./lib/phases/jest.cjs');
 const { check } = require('./lib/phases/result.cjs');
 const { sanity } = require('./lib/phases/sanity.cjs');
 const { prepareOrExit } = require('./lib/prepare.cjs');
@@ -18,8 +18,10 @@ const { Children } = require('./lib/process.cjs');
 
 const root = path.join(__dirname, '..');
 
+const JEST = jestPhases(root);
+
 /** In the order they run: what is quick to fail comes first. */
-const PHASES = { lint, types, unit, integration, sanity, guest };
+const PHASES = { lint, types, ...JEST, sanity, guest };
 
 const USAGE = `usage: npm test -- [--only PHASE[,PHASE...]] [pattern of test files...] [-- arguments for jest]
 phases: ${Object.keys(PHASES).join(', ')}
@@ -46,7 +48,7 @@ function parse(words) {
     else options.patterns.push(own[i]);
   }
   const jestOnly = options.patterns.length > 0 || options.jestArguments.length > 0;
-  if (jestOnly && options.only.length === 0) options.only = ['unit', 'integration'];
+  if (jestOnly && options.only.length === 0) options.only = Object.keys(JEST);
   return options;
 }
 

@@ -78,19 +78,32 @@ function withoutJson(output) {
     .join('\n');
 }
 
-function unit(context) {
-  return runProject(context, 'unit');
-}
-
 /**
- * Real mounts and loop devices, in a mount namespace of their own: a run that is killed leaves nothing. One file at
- * a time, since the loop devices are the machine's and tests compare the list of them.
+ * Real mounts and loop devices: root only, and one file at a time, since the loop devices are the machine's and
+ * tests compare the list of them.
  */
-async function integration(context) {
+function integration(context, before) {
   if (!isRoot()) return leftOut('real mounts and loop devices need root');
-  const before = privateMounts();
-  if (before === null) return leftOut('unshare -m is refused: mounting needs CAP_SYS_ADMIN (and util-linux)');
+  if (before.length === 0)
+    return leftOut('unshare -m is refused: mounting needs CAP_SYS_ADMIN (and util-linux)');
   return runProject(context, 'integration', { before, args: ['--runInBand'] });
 }
 
-module.exports = { integration, unit };
+/**
+ * One phase for each project of jest.config.cjs, in its order: a new project is never forgotten. As root each has a
+ * mount namespace of its own, so that a run that is killed leaves nothing.
+ */
+function jestPhases(root) {
+  const names = require(path.join(root, 'jest.config.cjs')).projects.map(({ displayName }) => displayName);
+  return Object.fromEntries(
+    names.map((name) => [
+      name,
+      async (context) => {
+        const before = (isRoot() && privateMounts()) || [];
+        return name === 'integration' ? integration(context, before) : runProject(context, name, { before });
+      },
+    ]),
+  );
+}
+
+module.exports = { jestPhases };
