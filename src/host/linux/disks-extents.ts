@@ -9,12 +9,18 @@ const SCAN_CHUNK = 1 << 20;
 /** SEEK_DATA is unknown to block devices and to some network and FUSE filesystems. */
 const CANNOT_SEEK = ['EINVAL', 'EOPNOTSUPP', 'ENOTTY', 'ENOSYS', 'ESPIPE'];
 
-/** Extents that hold data, from SEEK_DATA and SEEK_HOLE; where the filesystem has neither, the blocks that are not zero. */
+type Extents = (disk: Pick<DiskReader, 'sizeBytes' | 'read'>, from: bigint) => AsyncIterable<Extent>;
+
+/**
+ * Extents that hold data, from SEEK_DATA and SEEK_HOLE; where there is neither, `otherwise`: by default the blocks
+ * that are not zero.
+ */
 export async function* dataExtents(
   libc: Libc,
   fd: number,
   disk: Pick<DiskReader, 'sizeBytes' | 'read'>,
   from: bigint,
+  otherwise: Extents = nonZeroExtents,
 ): AsyncGenerator<Extent> {
   let offset = from;
   while (offset < disk.sizeBytes) {
@@ -24,7 +30,7 @@ export async function* dataExtents(
     } catch (error) {
       if (isErrno(error, 'ENXIO')) return;
       if (!isErrno(error, ...CANNOT_SEEK)) throw error;
-      yield* nonZeroExtents(disk, offset);
+      yield* otherwise(disk, offset);
       return;
     }
     if (start >= disk.sizeBytes) return;
@@ -32,6 +38,14 @@ export async function* dataExtents(
     yield { offset: start, length: end - start };
     offset = end;
   }
+}
+
+/** Everything, as data: where only a part will be looked at, reading it all to find the holes would cost more. */
+export async function* wholeExtent(
+  disk: Pick<DiskReader, 'sizeBytes'>,
+  from: bigint,
+): AsyncGenerator<Extent> {
+  if (from < disk.sizeBytes) yield { offset: from, length: disk.sizeBytes - from };
 }
 
 /** The same by reading everything: runs of 4 KiB blocks that are not all zero. */

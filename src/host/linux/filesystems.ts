@@ -16,7 +16,7 @@ import {
   uuidText,
 } from '../probe';
 import { asHostError } from './disks-errors';
-import { dataExtents } from './disks-extents';
+import { dataExtents, wholeExtent } from './disks-extents';
 import { createExt4Templates } from './ext4-template';
 import { writeExt4 } from './ext4-write';
 import { renewFsid } from './filesystems-btrfs';
@@ -58,7 +58,7 @@ export function createFilesystems(deps: FilesystemsDependencies): Filesystems {
           position = offset;
           return reads.run(() => readFully(handle, offset, length));
         },
-        dataExtents: (from) => dataExtents(libc, handle.fd, reader, from),
+        dataExtents: (from) => dataExtents(libc, handle.fd, reader, from, wholeExtent),
       };
       return await probeDisk(reader);
     } catch (error) {
