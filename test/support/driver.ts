@@ -24,6 +24,8 @@ export interface TestDriverOptions
   capabilities?: string;
   /** Starts on the data folder of an earlier driver. */
   dataDir?: string;
+  /** Where the driver's scratch folder is made; default: the machine's own place for such. */
+  root?: string;
 }
 
 /** A driver in this process, on a socket of its own, with a client connected to it. */
@@ -36,9 +38,9 @@ export class TestDriver {
     readonly dataDir: string,
   ) {}
 
-  static async start(options: TestDriverOptions): Promise<TestDriver> {
+  static async start({ root = tmpdir(), ...options }: TestDriverOptions): Promise<TestDriver> {
     // Short on purpose: a socket's path has 107 bytes.
-    const dir = await fs.mkdtemp(path.join(tmpdir(), 'fc-'));
+    const dir = await fs.mkdtemp(path.join(root, 'fc-'));
     const dataDir = options.dataDir ?? path.join(dir, 'data');
     const socket = path.join(dir, 'csi.sock');
     const { driver } = await Driver.start({

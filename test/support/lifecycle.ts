@@ -48,6 +48,7 @@ export interface UseOptions {
   /** Clone or restore. */
   source?: { snapshot: { snapshot_id: string } } | { volume: { volume_id: string } };
   readonly?: boolean;
+  volumeContext?: Record<string, string>;
 }
 
 let lastName = 0;

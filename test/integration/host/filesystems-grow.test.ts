@@ -121,3 +121,18 @@ describe('ext4', () => {
     });
   });
 });
+
+testWith('mkfs.btrfs')('a small btrfs is as large as its device, or says that it cannot grow', async () => {
+  const file = await machine.formatted(128n * MIB, 'btrfs');
+  await machine.mounted(file, 'btrfs', async (mountPoint, device) => {
+    await machine.host.filesystems.growMounted(mountPoint, 'btrfs');
+    await lengthen(file, device.index, 200n * MIB);
+    await expect(machine.host.filesystems.growMounted(mountPoint, 'btrfs')).rejects.toMatchObject({
+      errno: 'EINVAL',
+      message: expect.stringContaining('grows to 256 MiB or more only, and its device has 209715200 bytes'),
+    });
+    await lengthen(file, device.index, 256n * MIB);
+    await machine.host.filesystems.growMounted(mountPoint, 'btrfs');
+    expect((await machine.host.mounts.usage(mountPoint)).bytes.total).toBe(256n * MIB);
+  });
+});

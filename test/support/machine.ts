@@ -1,0 +1,88 @@
+import { execFileSync } from 'node:child_process';
+import * as fs from 'node:fs';
+import { tmpdir } from 'node:os';
+import * as path from 'node:path';
+import type { Host, LoopStatus, MountEntry } from '../../src/host/host';
+import { createLinuxHost } from '../../src/host/linux';
+import { TestDriver, type TestDriverOptions } from './driver';
+import { clearTraces, NO_TRACES, tracesBelow } from './leaks';
+
+/** The real machine, as one test file uses it: everything happens below one folder, and nothing may be left of it. */
+export class RealMachine {
+  /** Everything a test makes lies below it. */
+  readonly root = fs.mkdtempSync(path.join(tmpdir(), 'm-'));
+  readonly host: Host = createLinuxHost({
+    stateDir: path.join(this.root, 'state'),
+    // Shared by all test files: a template of a size is made once.
+    cacheDir: path.join(tmpdir(), 'fake-csi-test-cache'),
+  });
+  private readonly drivers: TestDriver[] = [];
+  private names = 0;
+
+  /** A driver that is stopped with the machine. */
+  async start(options: Partial<TestDriverOptions> = {}): Promise<TestDriver> {
+    const driver = await TestDriver.start({ backend: 'loop', host: this.host, root: this.root, ...options });
+    this.drivers.push(driver);
+    return driver;
+  }
+
+  /** A folder with a name of its own. */
+  folder(name = 'folder'): string {
+    const folder = path.join(this.root, `${name}-${this.names++}`);
+    fs.mkdirSync(folder, { recursive: true });
+    return folder;
+  }
+
+  /** The lines of the mount table for one path, lowest first. */
+  async mountsAt(mountPoint: string): Promise<MountEntry[]> {
+    return (await this.host.mounts.list()).filter((entry) => entry.mountPoint === mountPoint);
+  }
+
+  /** The whole mount table below the root, as text: equal texts mean that nothing was mounted or unmounted. */
+  async table(): Promise<string> {
+    const entries = (await this.host.mounts.list()).filter((entry) => entry.mountPoint.startsWith(this.root));
+    return entries
+      .map((entry) => `${entry.mountId} ${entry.mountPoint} ${entry.options} ${entry.superOptions}`)
+      .join('\n');
+  }
+
+  /** Loop devices over files below a folder (default: the root). */
+  async loops(folder = this.root): Promise<LoopStatus[]> {
+    return (await this.host.loops.list()).filter((loop) => loop.backing.path.startsWith(`${folder}/`));
+  }
+
+  /** Runs a program; a failure shows what it printed. */
+  run(program: string, ...args: string[]): string {
+    return run(program, ...args);
+  }
+
+  async close(): Promise<void> {
+    for (const driver of this.drivers) await driver.stop();
+    const left = await tracesBelow(this.host, this.root);
+    await clearTraces(this.host, this.root);
+    fs.rmSync(this.root, { recursive: true, force: true });
+    expect(left).toEqual(NO_TRACES);
+  }
+}
+
+/** The machine of one test file; at its end mounts and loop devices must be as they were. */
+export function useMachine(): RealMachine {
+  const machine = new RealMachine();
+  afterAll(() => machine.close(), 60_000);
+  return machine;
+}
+
+/** Runs a program in the C locale; a failure shows what it printed. */
+export function run(program: string, ...args: string[]): string {
+  const PATH = `${process.env.PATH}:/usr/sbin:/sbin`;
+  try {
+    return execFileSync(program, args, {
+      encoding: 'utf8',
+      stdio: 'pipe',
+      env: { ...process.env, PATH, LC_ALL: 'C' },
+    });
+  } catch (error) {
+    const { stdout, stderr } = error as { stdout?: string; stderr?: string };
+    throw new Error(`${program} ${args.join(' ')}: ${stdout ?? ''}${stderr ?? ''}`, { cause: error });
+  }
+}
