@@ -1,4 +1,4 @@
-import type { DeviceNumber, MountIdentity, Usage } from '../host/host';
+import type { DeviceNumber, MountRoot, Usage } from '../host/host';
 
 export const BACKEND_NAMES = ['loop', 'tmpfs', 'directory', 'memory'] as const;
 export type BackendName = (typeof BACKEND_NAMES)[number];
@@ -60,7 +60,7 @@ export interface StageOrder {
 export interface Staged {
   fsType: string;
   /** What must be found mounted at the staging path. Absent for raw block. */
-  identity?: MountIdentity;
+  identity?: MountRoot;
   loopIndex?: number;
   /** Raw block: the device node that a publish binds. */
   devicePath?: string;

@@ -10,7 +10,8 @@ import {
 } from '../host/host';
 import type { Clock } from '../util/clock';
 import { sameDevice, splitDevice } from '../util/device';
-import { MIB } from '../util/quantity';
+import { errnoOf, removeFile } from '../util/files';
+import { KIB } from '../util/quantity';
 import {
   type AccessType,
   type Backend,
@@ -27,6 +28,8 @@ import {
 const DISK_GRANULE = 4096n;
 const LOOP_MAJOR = 7;
 const MAX_BYTES = 2n ** 62n;
+/** A filesystem smaller than its device by less than this is as large as it can be: the rest is rounding. */
+const GROWABLE = 64n * KIB;
 const RELEASE_PATIENCE_MS = 2_000;
 const RELEASE_POLL_MS = 5;
 
@@ -96,7 +99,9 @@ export class DiskBackend implements Backend {
   async stage(order: StageOrder, steps: Steps): Promise<Staged> {
     const { host } = this.options;
     // A crash may have come between the record and the file, and a clone may be larger than its source.
-    await host.disks.ensureSize(order.at.disk, diskSize(BigInt(order.volume.capacityBytes)));
+    const size = diskSize(BigInt(order.volume.capacityBytes));
+    const disk = await fs.stat(order.at.disk, { bigint: true }).catch(missing);
+    if (!disk || disk.size < size) await host.disks.ensureSize(order.at.disk, size);
     return order.accessType === 'block' ? this.stageBlock(order, steps) : this.stageMount(order, steps);
   }
 
@@ -122,7 +127,7 @@ export class DiskBackend implements Backend {
 
   private async stageMount(order: StageOrder, steps: Steps): Promise<Staged> {
     const { host } = this.options;
-    const { fsType, mismatch } = await this.prepareFilesystem(order, steps);
+    const { fsType, mismatch, growMounted } = await this.prepareFilesystem(order, steps);
     await steps.point('beforeAttach');
     const shared = order.sharedLoop === undefined ? null : await host.loops.open(order.sharedLoop);
     const loop =
@@ -142,15 +147,14 @@ export class DiskBackend implements Backend {
       mounted = true;
       steps.effect(`mounted ${loop.path} (${fsType}) at ${order.stagingPath}`);
       await steps.point('mounted');
-      const identity = await host.mounts.at(order.stagingPath);
+      const { mount: identity } = await host.mounts.look(order.stagingPath);
       if (!identity || (fsType !== 'btrfs' && !sameDevice(identity.device, loop.device)))
         throw new HostError(
           'EIO',
           'mount',
           `mounted ${loop.path} at ${order.stagingPath}, but found ${describe(identity)} there`,
         );
-      if (!order.readOnly)
-        await host.filesystems.growMounted(order.stagingPath, fsType).catch(ignorePermission);
+      if (growMounted) await host.filesystems.growMounted(order.stagingPath, fsType);
       return { fsType, identity, loopIndex: loop.index };
     } catch (error) {
       if (mounted) await host.mounts.unmount(order.stagingPath).catch(() => undefined);
@@ -167,7 +171,7 @@ export class DiskBackend implements Backend {
   private async prepareFilesystem(
     order: StageOrder,
     steps: Steps,
-  ): Promise<{ fsType: FsType; mismatch?: string }> {
+  ): Promise<{ fsType: FsType; mismatch?: string; growMounted?: boolean }> {
     const { host } = this.options;
     const found = await host.filesystems.probe(order.at.disk);
     if (found.kind === 'unknown')
@@ -190,16 +194,12 @@ export class DiskBackend implements Backend {
     if (wanted !== onDisk)
       return { fsType: wanted, mismatch: `fs_type: asked for ${wanted}, but the disk holds ${found.fsType}` };
     const deviceSize = diskSize(BigInt(order.volume.capacityBytes));
-    const canGrowMounted = wanted !== 'ext4' || this.options.growMountedExt4;
-    if (
-      found.sizeBytes + MIB <= deviceSize &&
-      !canGrowMounted &&
-      !order.readOnly &&
-      order.sharedLoop === undefined
-    ) {
-      await host.filesystems.growOffline(order.at.disk, wanted);
-      steps.effect(`grew ${wanted} to ${deviceSize} bytes before the mount`);
-    }
+    if (order.readOnly || found.sizeBytes + GROWABLE > deviceSize) return { fsType: wanted };
+    if (wanted !== 'ext4' || this.options.growMountedExt4) return { fsType: wanted, growMounted: true };
+    // Another node's mount of it makes this impossible; it grows when the last one is gone.
+    if (order.sharedLoop !== undefined) return { fsType: wanted };
+    await host.filesystems.growOffline(order.at.disk, wanted);
+    steps.effect(`grew ${wanted} to ${deviceSize} bytes before the mount`);
     return { fsType: wanted };
   }
 
@@ -218,13 +218,13 @@ export class DiskBackend implements Backend {
     const fresh = `${order.at.disk}.formatting`;
     await steps.point('beforeFormat');
     try {
-      await fs.rm(fresh, { force: true });
+      removeFile(fresh);
       await host.disks.ensureSize(fresh, diskSize(capacity));
       await host.filesystems.format(fresh, fsType);
       await steps.point('formatted');
       await fs.rename(fresh, order.at.disk);
     } catch (error) {
-      await fs.rm(fresh, { force: true }).catch(() => undefined);
+      removeFile(fresh);
       throw error;
     }
     steps.effect(`formatted ${fsType}`);
@@ -252,7 +252,7 @@ export class DiskBackend implements Backend {
       await loop.release();
       return { fsType: '', loopIndex: loop.index, devicePath: loop.path };
     }
-    const identity = await host.mounts.at(stage.stagingPath);
+    const { mount: identity } = await host.mounts.look(stage.stagingPath);
     if (!identity) return undefined;
     const loopIndex = await this.loopUnder(identity.device, stage);
     if (loopIndex === undefined || !(await this.isOurs(loopIndex, at))) return undefined;
@@ -395,7 +395,6 @@ function describe(identity: { device: { major: number; minor: number } } | null)
   return identity ? `device ${identity.device.major}:${identity.device.minor}` : 'nothing';
 }
 
-function ignorePermission(error: unknown): void {
-  // prepareFilesystem has grown it offline where the kernel would refuse.
-  if (!(error instanceof HostError && error.errno === 'EPERM')) throw error;
+function missing(error: unknown): undefined {
+  if (errnoOf(error) !== 'ENOENT') throw error;
 }

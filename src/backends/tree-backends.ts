@@ -1,6 +1,6 @@
 import * as fs from 'node:fs/promises';
 import { failedPrecondition, invalidArgument } from '../csi/status';
-import { type Host, HostError, type MountIdentity, type Usage } from '../host/host';
+import { type Host, HostError, type MountRoot, type Usage } from '../host/host';
 import { sameDevice, splitDevice } from '../util/device';
 import { errnoOf } from '../util/files';
 import type {
@@ -75,7 +75,7 @@ abstract class TreeBackend implements Backend {
     steps.effect(`bound ${source} at ${order.stagingPath}`);
     try {
       await steps.point('mounted');
-      const identity = await this.host.mounts.at(order.stagingPath);
+      const { mount: identity } = await this.host.mounts.look(order.stagingPath);
       if (!identity)
         throw new HostError('EIO', 'mount', `nothing is mounted at ${order.stagingPath} after the bind`);
       return { fsType: this.name, identity };
@@ -91,12 +91,12 @@ abstract class TreeBackend implements Backend {
   protected abstract sourceOf(volumeId: string, at: BytesAt): string;
 
   async inspect(stage: StageFacts, at: BytesAt): Promise<Staged | undefined> {
-    const identity = await this.host.mounts.at(stage.stagingPath);
+    const { mount: identity } = await this.host.mounts.look(stage.stagingPath);
     if (!identity || !(await this.isOurs(identity, this.sourceOf(stage.volumeId, at)))) return undefined;
     return { fsType: this.name, identity };
   }
 
-  private async isOurs(identity: MountIdentity, source: string): Promise<boolean> {
+  private async isOurs(identity: MountRoot, source: string): Promise<boolean> {
     const folder = await fs.stat(source, { bigint: true }).catch(() => undefined);
     return (
       folder !== undefined &&

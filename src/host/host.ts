@@ -55,12 +55,22 @@ export interface DeviceNumber {
 }
 
 /** What is mounted at one path, from one statx(2); never from the mount table. */
-export interface MountIdentity {
+export interface MountRoot {
   device: DeviceNumber;
-  /** Inode of the mount's root. 0n when the root cannot be read (`dead`). */
   rootInode: bigint;
   mountId: bigint;
+}
+
+export interface MountIdentity extends MountRoot {
   readOnly: boolean;
+}
+
+export type PathKind = 'missing' | 'folder' | 'file' | 'link' | 'blockDevice' | 'other';
+
+/** What one look at a path tells: what is there, and what is mounted there (the path is a mount's root), if anything. */
+export interface Look {
+  kind: PathKind;
+  mount: MountRoot | null;
 }
 
 export interface MountEntry {
@@ -84,6 +94,12 @@ export interface Usage {
 }
 
 export interface Mounts {
+  /**
+   * What is at `path`, by one statx(2) that follows no link: one trip to the thread pool, for paths of every call.
+   * @throws HostError as `at` does.
+   */
+  look(path: string): Promise<Look>;
+
   /**
    * What is mounted exactly at `path` (the path is itself a mount root), or null when it is not a mount
    * point or does not exist. Does not follow a symbolic link at `path`.

@@ -1,7 +1,8 @@
-import * as fs from 'node:fs/promises';
 import type { BackendName } from '../backends/backend';
 import { failedPrecondition, invalidArgument, notFound } from '../csi/status';
+import { errnoOf } from '../util/files';
 import { parseQuantity } from '../util/quantity';
+import { volumePaths } from '../volumes/layout';
 import {
   RECORD_VERSION,
   type SnapshotRecord,
@@ -106,14 +107,17 @@ async function make(
     claim: {},
     attachments: {},
   };
-  const paths = env.layout.volume(id);
+  let folder: string | undefined;
   try {
-    await fs.mkdir(paths.folder, { recursive: true, mode: 0o700 });
-    await backend.create(paths, capacity, undefined, new AbortController().signal);
-    await env.volumes.add(record);
+    folder = await env.volumes.begin(id);
+    await backend.create(volumePaths(folder), capacity, undefined, new AbortController().signal);
+    await env.volumes.commit(record, folder);
   } catch (error) {
-    await fs.rm(paths.folder, { recursive: true, force: true }).catch(() => undefined);
-    throw error;
+    if (folder !== undefined) await env.volumes.abandon(folder).catch(() => undefined);
+    // A node and the controller may both need it first: whoever was faster made it.
+    const made = ['ENOTEMPTY', 'EEXIST'].includes(errnoOf(error) ?? '') ? env.volumes.find(id) : undefined;
+    if (!made) throw error;
+    return made;
   } finally {
     release();
   }

@@ -75,7 +75,7 @@ export function volumePaths(folder: string): VolumePaths {
   };
 }
 
-function snapshotPaths(folder: string): SnapshotPaths {
+export function snapshotPaths(folder: string): SnapshotPaths {
   return {
     folder,
     record: path.join(folder, 'snapshot.json'),

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import * as fs from 'node:fs/promises';
+import type { Staged } from '../backends/backend';
 import { errnoOf, namesIn, removeFile, writeFileAtomic } from '../util/files';
 import { keyOf } from '../util/keys';
 import type { Log } from '../util/log';
@@ -19,6 +20,7 @@ export interface NodeStoreOptions {
  */
 export class NodeStore {
   private readonly stagesByVolume = new Map<string, StageRecord>();
+  private readonly stagedByVolume = new Map<string, Staged>();
   private readonly publicationsByTarget = new Map<string, PublicationRecord>();
   private readonly targetsByVolume = new Map<string, Set<string>>();
 
@@ -61,13 +63,24 @@ export class NodeStore {
   }
 
   /** Keeps in memory what the kernel can tell again after a restart. */
-  rememberStage(record: StageRecord): void {
+  rememberStage(record: StageRecord, staged: Staged): void {
     this.stagesByVolume.set(record.volumeId, record);
+    this.stagedByVolume.set(record.volumeId, staged);
+  }
+
+  /** What the kernel had for a volume when it was staged or last inspected by this process. */
+  lastSeen(volumeId: string): Staged | undefined {
+    return this.stagedByVolume.get(volumeId);
+  }
+
+  see(volumeId: string, staged: Staged): void {
+    this.stagedByVolume.set(volumeId, staged);
   }
 
   removeStage(volumeId: string): void {
     removeFile(`${this.options.paths.stages}/${keyOf(volumeId)}.json`);
     this.stagesByVolume.delete(volumeId);
+    this.stagedByVolume.delete(volumeId);
   }
 
   publication(targetPath: string): PublicationRecord | undefined {

@@ -1,11 +1,10 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, renameSync } from 'node:fs';
 import * as fs from 'node:fs/promises';
 import { Coalesced } from '../util/coalesced';
 import {
   type Durability,
   errnoOf,
   namesIn,
-  removeFile,
   removeFolder,
   syncFolder,
   writeFileAtomic,
@@ -28,6 +27,8 @@ export interface RecordStoreOptions<T extends Identified> {
   required: readonly (keyof T & string)[];
   durability: Durability;
   log: Log;
+  /** This process among those that share the folder: what it left half made is its own to sweep. */
+  owner: string;
   /** Reads all at start. A node process beside another controller does not: it reads each record when asked. */
   preload: boolean;
   /** Whether this process alone writes the record, so that what it has in memory is true. */
@@ -36,7 +37,10 @@ export interface RecordStoreOptions<T extends Identified> {
   onChange?(before: T | undefined, after: T | undefined): void;
 }
 
-/** Records of one kind: one folder each, whose name is a hash of the id; written atomically, kept in memory. */
+/**
+ * Records of one kind: one folder each, whose name is a hash of the id; written atomically, kept in memory. A folder has
+ * that name only while it is whole: it is made, and removed, under another one, so a kill leaves all of it or nothing.
+ */
 export class RecordStore<T extends Identified> {
   private readonly records = new Map<string, T>();
   /** Folders whose record cannot be read, by key: their ids are not known, only that they exist. */
@@ -56,6 +60,7 @@ export class RecordStore<T extends Identified> {
     if (!preload) return;
     const found: T[] = [];
     for (const key of namesIn(root)) {
+      if (key.startsWith('.')) continue;
       const file = this.fileOf(key);
       try {
         // Synchronous on purpose: at start nothing else runs, and many small files are read several times faster.
@@ -64,7 +69,7 @@ export class RecordStore<T extends Identified> {
         this.nextSequence = Math.max(this.nextSequence, record.sequence + 1);
         if (this.options.owns(record)) found.push(record);
       } catch (error) {
-        if (errnoOf(error) === 'ENOENT' || errnoOf(error) === 'ENOTDIR') continue;
+        if (errnoOf(error) === 'ENOTDIR' || (errnoOf(error) === 'ENOENT' && !this.hasBytes(key))) continue;
         const reason = error instanceof UnreadableRecord ? error : new UnreadableRecord(file, String(error));
         this.unreadable.set(key, reason);
         log.error({ file }, reason.message);
@@ -83,10 +88,26 @@ export class RecordStore<T extends Identified> {
     if (known) return known;
     const key = keyOf(id);
     const record = readRecord<T>(this.fileOf(key), this.options.required);
-    const broken = this.unreadable.get(key);
-    if (broken && !record) throw broken;
-    if (record) this.unreadable.delete(key);
+    this.unreadable.delete(key);
+    if (!record) {
+      if (!this.hasBytes(key)) return undefined;
+      const broken = new UnreadableRecord(this.fileOf(key), 'no such file beside its bytes');
+      this.unreadable.set(key, broken);
+      throw broken;
+    }
+    // Another process may have made what is this one's to keep (a static volume that a node needed first).
+    if (this.options.owns(record)) this.remember(record);
     return record;
+  }
+
+  /** A folder without a record is what somebody made of a whole one: its bytes are nobody's to remove. */
+  private hasBytes(key: string): boolean {
+    try {
+      return namesIn(this.folderOf(key)).length > 0;
+    } catch (error) {
+      if (errnoOf(error) === 'ENOTDIR') return false;
+      throw error;
+    }
   }
 
   /** In the order of creation. */
@@ -107,46 +128,60 @@ export class RecordStore<T extends Identified> {
     return this.nextSequence++;
   }
 
-  /** Writes a new record; its folder and its bytes are there already. From now on the thing exists. */
-  add(record: T): Promise<void> {
-    return this.write(record, this.rootSync);
+  /** An empty folder in which something new can be made; nobody finds it there before `commit`. */
+  async begin(id: string): Promise<string> {
+    const folder = `${this.options.root}/.new-${this.options.owner}-${keyOf(id)}`;
+    if (existsSync(folder)) await removeFolder(folder);
+    mkdirSync(folder, { mode: 0o700 });
+    return folder;
   }
 
-  /** Replaces a record. In memory it changes only after the disk has it. */
-  update(record: T): Promise<void> {
-    return this.write(record);
-  }
-
-  private async write(record: T, alsoSync?: Coalesced): Promise<void> {
-    const text = `${JSON.stringify(record, undefined, 1)}\n`;
-    await writeFileAtomic(this.fileOf(keyOf(record.id)), text, this.options.durability, alsoSync);
+  /**
+   * Gives a folder that `begin` made its record and its name: from now on the thing exists.
+   * @throws ENOTEMPTY or EEXIST when another process made it meanwhile.
+   */
+  async commit(record: T, folder: string): Promise<void> {
+    const { root, file, durability } = this.options;
+    await writeFileAtomic(`${folder}/${file}`, textOf(record), durability);
+    renameSync(folder, this.folderOf(keyOf(record.id)));
+    if (durability === 'durable') await this.rootSync.run();
     if (this.options.owns(record)) this.remember(record);
   }
 
-  /** Removes the record, then the bytes: what a kill leaves in between has no record and is swept at the next start. */
+  /** Removes what `begin` made and nobody will commit. */
+  async abandon(folder: string): Promise<void> {
+    await removeFolder(folder);
+  }
+
+  /** Replaces a record. In memory it changes only after the disk has it. */
+  async update(record: T): Promise<void> {
+    await writeFileAtomic(this.fileOf(keyOf(record.id)), textOf(record), this.options.durability);
+    if (this.options.owns(record)) this.remember(record);
+  }
+
+  /** Removes the record and the bytes: both at once to whoever looks, though freeing the bytes takes its time. */
   async remove(id: string): Promise<void> {
     const key = keyOf(id);
-    removeFile(this.fileOf(key));
+    const folder = `${this.options.root}/.old-${this.options.owner}-${key}`;
+    try {
+      if (existsSync(folder)) await removeFolder(folder);
+      renameSync(this.folderOf(key), folder);
+    } catch (error) {
+      if (errnoOf(error) !== 'ENOENT') throw error;
+    }
     const before = this.records.get(id);
     this.records.delete(id);
     this.options.onChange?.(before, undefined);
-    await removeFolder(this.folderOf(key));
     if (this.options.durability === 'durable') await this.rootSync.run();
+    await removeFolder(folder);
   }
 
-  /** Folders without a record: what a killed create or delete left. */
-  async unfinished(): Promise<string[]> {
-    const known = new Set([...this.records.keys()].map(keyOf));
-    const left: string[] = [];
-    for (const key of namesIn(this.options.root)) {
-      if (known.has(key) || this.unreadable.has(key)) continue;
-      const there = await fs.lstat(this.fileOf(key)).then(
-        () => true,
-        () => false,
-      );
-      if (!there) left.push(this.folderOf(key));
-    }
-    return left;
+  /** Removes what an earlier process of this owner was making or removing when it was killed. @returns the folders. */
+  async sweep(): Promise<string[]> {
+    const { root, owner } = this.options;
+    const own = namesIn(root).filter((name) => /^\.(new|old)-/.test(name) && name.startsWith(`${owner}-`, 5));
+    for (const name of own) await removeFolder(`${root}/${name}`);
+    return own.map((name) => `${root}/${name}`);
   }
 
   private remember(record: T): void {
@@ -162,4 +197,8 @@ export class RecordStore<T extends Identified> {
   private fileOf(key: string): string {
     return `${this.folderOf(key)}/${this.options.file}`;
   }
+}
+
+function textOf(record: object): string {
+  return `${JSON.stringify(record, undefined, 1)}\n`;
 }

@@ -1,5 +1,5 @@
 import { promises as fs } from 'node:fs';
-import { HostError, type Mounts, type Usage } from '../host';
+import { HostError, type Look, type Mounts, type PathKind, type Usage } from '../host';
 import {
   type AsyncCalls,
   AT,
@@ -27,37 +27,49 @@ export interface MountsOptions {
   api?: 'auto' | 'context' | 'classic';
 }
 
+const PATH_KINDS: ReadonlyMap<number, PathKind> = new Map([
+  [S_IF.DIR, 'folder'],
+  [S_IF.REG, 'file'],
+  [S_IF.LNK, 'link'],
+  [S_IF.BLK, 'blockDevice'],
+]);
+
 /** What the kernel could be asked to load a module for; anything else is no filesystem type. */
 const FS_TYPE = /^[a-z0-9][a-z0-9_.-]*$/i;
 
 export function createMounts(libc: Libc, options: MountsOptions = {}): Mounts {
   const withApi = chooseApi(libc, options.api ?? 'auto');
 
+  async function look(path: string): Promise<Look> {
+    let found: Awaited<ReturnType<Libc['statx']>>;
+    try {
+      found = await libc.statx(path, AT.SYMLINK_NOFOLLOW | AT.NO_AUTOMOUNT);
+    } catch (error) {
+      if (isErrno(error, 'ENOENT', 'ENOTDIR')) return { kind: 'missing', mount: null };
+      throw error;
+    }
+    if ((found.attributesMask & STATX_ATTR.MOUNT_ROOT) === 0n) {
+      throw new HostError(
+        'ENOSYS',
+        'statx',
+        `statx: ${path}: cannot tell mounts; Linux 5.8 or later is needed`,
+      );
+    }
+    const kind = PATH_KINDS.get(found.mode & S_IF.MT) ?? 'other';
+    if ((found.attributes & STATX_ATTR.MOUNT_ROOT) === 0n) return { kind, mount: null };
+    const { device, inode, mountId } = found;
+    return { kind, mount: { device, rootInode: inode, mountId } };
+  }
+
   return {
+    look,
+
     async at(path) {
-      let found: Awaited<ReturnType<Libc['statx']>>;
-      try {
-        found = await libc.statx(path, AT.SYMLINK_NOFOLLOW | AT.NO_AUTOMOUNT);
-      } catch (error) {
-        if (isErrno(error, 'ENOENT', 'ENOTDIR')) return null;
-        throw error;
-      }
-      if ((found.attributesMask & STATX_ATTR.MOUNT_ROOT) === 0n) {
-        throw new HostError(
-          'ENOSYS',
-          'statx',
-          `statx: ${path}: cannot tell mounts; Linux 5.8 or later is needed`,
-        );
-      }
-      if ((found.attributes & STATX_ATTR.MOUNT_ROOT) === 0n) return null;
+      const { mount } = await look(path);
+      if (mount === null) return null;
       // Only statfs(2) joins the flags of the mount and of the superblock.
       const { flags } = await libc.statfs(path);
-      return {
-        device: found.device,
-        rootInode: found.inode,
-        mountId: found.mountId,
-        readOnly: (flags & BigInt(ST.RDONLY)) !== 0n,
-      };
+      return { ...mount, readOnly: (flags & BigInt(ST.RDONLY)) !== 0n };
     },
 
     async mount({ fsType, source, target, readOnly, options: given }) {

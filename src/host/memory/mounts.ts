@@ -1,5 +1,5 @@
 import * as fs from 'node:fs/promises';
-import type { MountEntry, MountIdentity, Mounts } from '../host';
+import type { MountEntry, MountIdentity, Mounts, PathKind } from '../host';
 import { asHostError } from '../linux/disks-errors';
 import { parseWords } from '../linux/mounts-words';
 import { bindSource, requireKind } from './bind-source';
@@ -51,6 +51,13 @@ export function createMemoryMounts({ table, loops, superblocks }: MemoryMountsDe
   }
 
   return {
+    async look(path) {
+      const mount = alive(await mountAt(path), 'statx', path);
+      if (mount === undefined) return { kind: await kindAt(path), mount: null };
+      const { device, rootInode, mountId } = identityOf(mount);
+      return { kind: await kindAt(path), mount: { device, rootInode, mountId } };
+    },
+
     async at(path) {
       const mount = alive(await mountAt(path), 'statx', path);
       return mount === undefined ? null : identityOf(mount);
@@ -192,4 +199,13 @@ async function hostUsage(path: string) {
     bytes: count(stat.blocks, stat.bfree, stat.bavail, stat.bsize),
     inodes: count(stat.files, stat.ffree, stat.ffree, 1n),
   };
+}
+
+async function kindAt(path: string): Promise<PathKind> {
+  const stat = await fs.lstat(path).catch(() => undefined);
+  if (!stat) return 'missing';
+  if (stat.isDirectory()) return 'folder';
+  if (stat.isFile()) return 'file';
+  if (stat.isSymbolicLink()) return 'link';
+  return stat.isBlockDevice() ? 'blockDevice' : 'other';
 }

@@ -1,7 +1,7 @@
-import * as fs from 'node:fs/promises';
 import type { AccessType, Backend, BytesAt } from '../../backends/backend';
 import type { RequestOf } from '../../csi/rpcs';
 import { alreadyExists, failedPrecondition, invalidArgument, outOfRange } from '../../csi/status';
+import { volumePaths } from '../../volumes/layout';
 import { RECORD_VERSION, type VolumeRecord } from '../../volumes/records';
 import type { Env, Handler } from '../env';
 import { volumeIdFor } from '../names';
@@ -25,16 +25,16 @@ export const createVolume: Handler<'CreateVolume'> = async (env, request, call) 
   const volume = await plan(env, request, parameters);
   const backend = pickBackend(env, volume.backend);
   const release = env.pool.reserve(BigInt(volume.capacityBytes));
-  const paths = env.layout.volume(volume.id);
+  let folder: string | undefined;
   try {
     await call.point('beforeCreate');
-    await fs.mkdir(paths.folder, { recursive: true, mode: 0o700 });
-    await makeBytes(env, backend, volume, paths);
+    folder = await env.volumes.begin(volume.id);
+    await makeBytes(env, backend, volume, volumePaths(folder));
     await call.point('bytesMade');
-    await env.volumes.add(volume);
-    call.effect(`made ${paths.folder}`);
+    await env.volumes.commit(volume, folder);
+    call.effect(`made ${env.layout.volume(volume.id).folder}`);
   } catch (error) {
-    await fs.rm(paths.folder, { recursive: true, force: true }).catch(() => undefined);
+    if (folder !== undefined) await env.volumes.abandon(folder).catch(() => undefined);
     throw error;
   } finally {
     release();

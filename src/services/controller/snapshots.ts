@@ -1,5 +1,5 @@
-import * as fs from 'node:fs/promises';
 import { alreadyExists, failedPrecondition, invalidArgument } from '../../csi/status';
+import { snapshotPaths } from '../../volumes/layout';
 import { RECORD_VERSION, type SnapshotRecord, type VolumeRecord } from '../../volumes/records';
 import { backendOf, type Call, type Env, type Handler } from '../env';
 import { snapshotIdFor } from '../names';
@@ -34,6 +34,7 @@ export async function takeSnapshots(
 ): Promise<SnapshotRecord[]> {
   const bytes = wanted.reduce((sum, { volume }) => sum + BigInt(volume.capacityBytes), 0n);
   const release = env.pool.reserve(bytes);
+  const folders = new Map<string, string>();
   const done: string[] = [];
   try {
     await call.point('beforeCut');
@@ -44,10 +45,14 @@ export async function takeSnapshots(
       async () => {
         const now = env.clock.now();
         for (const { volume, id } of wanted) {
-          const to = env.layout.snapshot(id);
-          done.push(id);
-          await fs.mkdir(to.folder, { recursive: true, mode: 0o700 });
-          await backendOf(env, volume).copy(volume, env.layout.volume(volume.id), to, never);
+          const folder = await env.snapshots.begin(id);
+          folders.set(id, folder);
+          await backendOf(env, volume).copy(
+            volume,
+            env.layout.volume(volume.id),
+            snapshotPaths(folder),
+            never,
+          );
         }
         return now;
       },
@@ -57,12 +62,17 @@ export async function takeSnapshots(
     for (const { volume, id, name, groupId } of wanted) {
       const record = describe(env, volume, { id, name, cutAt, parameters });
       if (groupId !== undefined) record.groupId = groupId;
-      await env.snapshots.add(record);
+      const folder = folders.get(id);
+      if (folder === undefined) throw new Error(`no bytes were copied for snapshot ${id}`);
+      await env.snapshots.commit(record, folder);
+      folders.delete(id);
+      done.push(id);
       records.push(record);
     }
     call.effect(`cut ${wanted.map(({ id }) => id).join(', ')}`);
     return records;
   } catch (error) {
+    for (const folder of folders.values()) await env.snapshots.abandon(folder).catch(() => undefined);
     for (const id of done) await env.snapshots.remove(id).catch(() => undefined);
     throw error;
   } finally {

@@ -26,7 +26,7 @@ export const nodeExpandVolume: Handler<'NodeExpandVolume'> = async (env, request
     throw failedPrecondition(
       `volume ${volume.id} is no longer mounted at ${stage.stagingPath}; stage it again`,
     );
-  if (stage.readOnly || staged.identity?.readOnly)
+  if (stage.readOnly || (staged.identity && (await env.host.mounts.at(stage.stagingPath))?.readOnly))
     throw failedPrecondition(
       `volume ${volume.id} is mounted read-only at ${stage.stagingPath} and cannot be grown there`,
     );

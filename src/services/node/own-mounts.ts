@@ -1,6 +1,7 @@
 import * as fs from 'node:fs/promises';
 import * as path from 'node:path';
 import type { StageFacts } from '../../backends/backend';
+import type { MountRoot, PathKind } from '../../host/host';
 import { sameDevice, splitDevice } from '../../util/device';
 import { keyOf } from '../../util/keys';
 import type { VolumeRecord } from '../../volumes/records';
@@ -16,9 +17,13 @@ export async function isOwnMount(
   volume: VolumeRecord | undefined,
   mountPoint: string,
 ): Promise<boolean> {
-  const found = await env.host.mounts.at(mountPoint);
-  if (!found) return false;
-  const stage = volume && ownNode(env).store.stage(volume.id);
+  const { mount, kind } = await env.host.mounts.look(mountPoint);
+  if (!mount) return false;
+  const { store } = ownNode(env);
+  const stage = volume && store.stage(volume.id);
+  const seen = volume && store.lastSeen(volume.id)?.identity;
+  // A bind of the staged mount: the same root of the same superblock.
+  if (seen && sameDevice(seen.device, mount.device) && seen.rootInode === mount.rootInode) return true;
   if (volume) {
     const asMount = await backendOf(env, volume).inspect(
       stageAt(env, volume, mountPoint),
@@ -26,7 +31,7 @@ export async function isOwnMount(
     );
     if (asMount) return true;
   }
-  const loop = await loopAt(env, mountPoint);
+  const loop = await loopAt(mountPoint, mount, kind);
   if (loop === undefined) return false;
   const status = await env.host.loops.status(loop);
   if (!status) return stage?.loopIndex === loop;
@@ -36,13 +41,11 @@ export async function isOwnMount(
 }
 
 /** The loop device mounted, or bound as a device node, at a path. */
-async function loopAt(env: Env, mountPoint: string): Promise<number | undefined> {
-  const identity = await env.host.mounts.at(mountPoint);
-  if (identity?.device.major === LOOP_MAJOR) return identity.device.minor;
-  const stat = await fs.lstat(mountPoint, { bigint: true }).catch(() => undefined);
-  if (!stat?.isBlockDevice()) return undefined;
-  const device = splitDevice(stat.rdev);
-  return sameDevice(device, { major: LOOP_MAJOR, minor: device.minor }) ? device.minor : undefined;
+async function loopAt(mountPoint: string, mount: MountRoot, kind: PathKind): Promise<number | undefined> {
+  if (mount.device.major === LOOP_MAJOR) return mount.device.minor;
+  if (kind !== 'blockDevice') return undefined;
+  const device = splitDevice((await fs.lstat(mountPoint, { bigint: true })).rdev);
+  return device.major === LOOP_MAJOR ? device.minor : undefined;
 }
 
 /** What a stage of the volume at that path would be, with what is known of its real one. */

@@ -1,7 +1,7 @@
 import * as fs from 'node:fs/promises';
 import type { Staged } from '../../backends/backend';
 import type { RequestOf } from '../../csi/rpcs';
-import { alreadyExists, failedPrecondition, internal } from '../../csi/status';
+import { alreadyExists, failedPrecondition, internal, invalidArgument } from '../../csi/status';
 import { sameDevice } from '../../util/device';
 import {
   type CapabilityRecord,
@@ -21,8 +21,15 @@ import {
   unservable,
 } from '../volume-capability';
 import { isOwnMount } from './own-mounts';
-import { implicitStagingPath, inspectStage, isDead, ownNode, stageVolume, unstageVolume } from './staging';
-import { makeTarget, refuseLink } from './target';
+import {
+  implicitStagingPath,
+  inspectStage,
+  lookThroughDead,
+  ownNode,
+  stageVolume,
+  unstageVolume,
+} from './staging';
+import { makeTarget } from './target';
 
 type Request = RequestOf<'NodePublishVolume'>;
 
@@ -37,7 +44,6 @@ export const nodePublishVolume: Handler<'NodePublishVolume'> = async (env, reque
   const volume = await volumeToPublish(env, request);
   const problem = unservable(env, volume, capability);
   if (problem) throw failedPrecondition(problem);
-  await refuseLink(request.target_path);
   const record = newRecord(env, request, volume, capability);
   checkAgainstOthers(env, record);
   const staged = await stagedFor(env, request, volume, capability, call);
@@ -155,7 +161,12 @@ async function stagedFor(
     );
   const staged = await inspectStage(env, volume, stage);
   if (!staged) throw unstaged();
-  if (staged.identity?.readOnly && !stage.readOnly && !request.readonly)
+  if (
+    staged.identity &&
+    !stage.readOnly &&
+    !request.readonly &&
+    (await isReadOnlyNow(env, stage.stagingPath))
+  )
     throw failedPrecondition(
       `volume ${volume.id} was staged writable at ${stage.stagingPath} but is read-only now; its filesystem may have failed, stage it anew`,
     );
@@ -173,32 +184,28 @@ async function isPublished(
   staged: Staged,
   call: Call,
 ): Promise<boolean> {
-  const { mounts } = env.host;
   const { store } = ownNode(env);
   const target = record.targetPath;
-  let found: Awaited<ReturnType<typeof mounts.at>>;
-  try {
-    found = await mounts.at(target);
-  } catch (error) {
-    if (!isDead(error)) throw error;
-    await mounts.unmount(target, { lazy: true });
-    call.effect(`removed a dead mount from ${target}`);
-    return false;
-  }
-  if (!found) return false;
-  const ours = staged.identity
-    ? sameDevice(found.device, staged.identity.device)
-    : await isOwnMount(env, volume, target);
-  if (!ours || !(await isOwnMount(env, volume, target)))
+  const { kind, mount } = await lookThroughDead(env, target, call);
+  if (kind === 'link')
+    throw invalidArgument(`target_path: ${target} is a symbolic link; it is neither followed nor replaced`);
+  if (!mount) return false;
+  if (!(await isOwnMount(env, volume, target)))
     throw alreadyExists(
       `something that is not volume ${volume.id} is mounted at ${target}; unmount it first`,
     );
-  if (staged.identity && found.readOnly !== isReadOnly(env, record))
+  const readOnly = staged.identity ? await isReadOnlyNow(env, target) : isReadOnly(env, record);
+  if (readOnly !== isReadOnly(env, record))
     throw alreadyExists(
-      `volume ${volume.id} is mounted at ${target} ${found.readOnly ? 'read-only' : 'writable'}; unpublish it first`,
+      `volume ${volume.id} is mounted at ${target} ${readOnly ? 'read-only' : 'writable'}; unpublish it first`,
     );
   if (!store.publication(target)) await store.putPublication(record);
   return true;
+}
+
+/** Whether writes to a mount are refused now, whatever it was mounted as. */
+async function isReadOnlyNow(env: Env, path: string): Promise<boolean> {
+  return (await env.host.mounts.at(path))?.readOnly === true;
 }
 
 /** A publish is read-only when the call, the access mode or the attachment says so. */
@@ -230,7 +237,7 @@ async function publish(
     mounted = true;
     call.effect(`bound ${source} at ${target}`);
     await call.point('mounted');
-    const found = await mounts.at(target);
+    const { mount: found } = await mounts.look(target);
     if (!found || (staged.identity && !sameDevice(found.device, staged.identity.device)))
       throw internal(
         `${source} was bound at ${target}, but ${found ? 'another device' : 'nothing'} is mounted there`,

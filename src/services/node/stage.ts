@@ -3,7 +3,7 @@ import type { Handler } from '../env';
 import { resolveVolume } from '../resolve';
 import { recordOf, requireCapability, unservable } from '../volume-capability';
 import { isOwnMount } from './own-mounts';
-import { clearPath, ownNode, stageVolume, unstageVolume } from './staging';
+import { lookThroughDead, ownNode, stageVolume, unstageVolume } from './staging';
 
 export const nodeStageVolume: Handler<'NodeStageVolume'> = async (env, request, call) => {
   const requested = requireCapability(request.volume_capability);
@@ -35,8 +35,8 @@ export const nodeUnstageVolume: Handler<'NodeUnstageVolume'> = async (env, reque
     throw notFound(`volume ${JSON.stringify(request.volume_id)} does not exist`);
 
   for (const publication of store.publicationsOf(request.volume_id)) {
-    const mounted = await env.host.mounts.at(publication.targetPath).catch(() => undefined);
-    if (mounted !== null)
+    const there = await env.host.mounts.look(publication.targetPath).catch(() => undefined);
+    if (there?.mount !== null)
       throw failedPrecondition(
         `volume ${request.volume_id} is still published at ${publication.targetPath}; call NodeUnpublishVolume first`,
       );
@@ -44,9 +44,8 @@ export const nodeUnstageVolume: Handler<'NodeUnstageVolume'> = async (env, reque
     store.removePublication(publication.targetPath);
   }
   if (stage?.stagingPath === path) await unstageVolume(env, volume, stage, call);
-  await clearPath(env, path, call);
   // The record may be lost while the mount lives; a mount that is not ours is not ours to remove.
-  while (await env.host.mounts.at(path)) {
+  while ((await lookThroughDead(env, path, call)).mount) {
     if (!(await isOwnMount(env, volume, path)))
       throw failedPrecondition(
         `something that is not volume ${request.volume_id} is mounted at ${path}; unmount it, it is not this driver's to remove`,

@@ -1,9 +1,9 @@
 import * as fs from 'node:fs/promises';
 import type { Staged } from '../../backends/backend';
 import { alreadyExists, failedPrecondition, invalidArgument } from '../../csi/status';
-import { HostError } from '../../host/host';
+import { HostError, type Look, type MountRoot } from '../../host/host';
 import { sameDevice } from '../../util/device';
-import { errnoOf } from '../../util/files';
+import { ensureFolder } from '../../util/files';
 import { keyOf } from '../../util/keys';
 import type { NodeStore } from '../../volumes/node-store';
 import {
@@ -95,15 +95,14 @@ export async function stageVolume(
     const staged = await inspectStage(env, volume, existing);
     if (staged) return staged;
   }
-  if (options.implicit) await fs.mkdir(options.stagingPath, { recursive: true, mode: 0o700 });
-  await checkStagingFolder(options.stagingPath);
-  await clearPath(env, options.stagingPath, call);
-  const adopted = existing ? undefined : await backend.inspect(record, at);
-  if (adopted) return adopt(env, record, adopted, call);
-  if (await env.host.mounts.at(options.stagingPath))
+  if (options.implicit) ensureFolder(options.stagingPath, 0o700);
+  if (await lookAtStaging(env, options.stagingPath, call)) {
+    const adopted = existing ? undefined : await backend.inspect(record, at);
+    if (adopted) return adopt(env, record, adopted, call);
     throw alreadyExists(
       `something that is not volume ${volume.id} is mounted at ${options.stagingPath}; unmount it, it is not this driver's to remove`,
     );
+  }
 
   // The record comes first: from here on nothing this does to the machine is without a trace.
   await store.putStage(record);
@@ -175,8 +174,18 @@ export async function inspectStage(
   volume: VolumeRecord,
   stage: StageRecord,
 ): Promise<Staged | undefined> {
+  const { store } = ownNode(env);
   try {
-    return await backendOf(env, volume).inspect(stage, env.layout.volume(volume.id));
+    const seen = store.lastSeen(volume.id);
+    if (seen?.identity) {
+      // The very mount that was seen before needs no second proof of what is behind it.
+      const { mount } = await env.host.mounts.look(stage.stagingPath);
+      if (!mount) return undefined;
+      if (sameMount(mount, seen.identity)) return seen;
+    }
+    const staged = await backendOf(env, volume).inspect(stage, env.layout.volume(volume.id));
+    if (staged) store.see(volume.id, staged);
+    return staged;
   } catch (error) {
     if (!isDead(error)) throw error;
     await env.host.mounts.unmount(stage.stagingPath, { lazy: true });
@@ -184,40 +193,42 @@ export async function inspectStage(
   }
 }
 
-/** The staging folder is the CO's: it makes it, and we neither make nor replace it (CSI 1.12, NodeStageVolume). */
-async function checkStagingFolder(stagingPath: string): Promise<void> {
-  try {
-    const stat = await fs.lstat(stagingPath);
-    if (stat.isDirectory()) return;
-    throw invalidArgument(
-      `staging_target_path: expected a folder at ${stagingPath}, found ${stat.isSymbolicLink() ? 'a symbolic link' : 'something else'}`,
-    );
-  } catch (error) {
-    if (errnoOf(error) === 'ENOENT')
-      throw failedPrecondition(
-        `staging_target_path: there is no folder ${stagingPath}; the CO has to make it`,
-      );
-    // A dead mount cannot be looked at; clearPath removes it.
-    if (!errnoOf(error) || !DEAD.has(errnoOf(error) ?? '')) throw error;
-  }
+function sameMount(a: MountRoot, b: MountRoot): boolean {
+  return a.mountId === b.mountId && a.rootInode === b.rootInode && sameDevice(a.device, b.device);
 }
 
-/** Removes a dead mount from a path, so that a live one can take its place. */
-export async function clearPath(env: Env, path: string, call: Call): Promise<void> {
+/**
+ * The staging folder is the CO's: it makes it, and we neither make nor replace it (CSI 1.12, NodeStageVolume).
+ * @returns what is mounted there.
+ */
+async function lookAtStaging(env: Env, stagingPath: string, call: Call): Promise<MountRoot | null> {
+  const { kind, mount } = await lookThroughDead(env, stagingPath, call);
+  if (kind === 'folder') return mount;
+  if (kind === 'missing')
+    throw failedPrecondition(`staging_target_path: there is no folder ${stagingPath}; the CO has to make it`);
+  throw invalidArgument(
+    `staging_target_path: expected a folder at ${stagingPath}, found ${kind === 'link' ? 'a symbolic link' : 'something else'}`,
+  );
+}
+
+/** Looks at a path; a dead mount there is removed first, so that a live one can take its place. */
+export async function lookThroughDead(env: Env, path: string, call: Call): Promise<Look> {
   try {
-    await env.host.mounts.at(path);
+    return await env.host.mounts.look(path);
   } catch (error) {
     if (!isDead(error)) throw error;
     await env.host.mounts.unmount(path, { lazy: true });
     call.effect(`removed a dead mount from ${path}`);
+    return env.host.mounts.look(path);
   }
 }
 
 /** The mount is there but its record is lost: the kernel is right, the record is written anew. */
 async function adopt(env: Env, record: StageRecord, staged: Staged, call: Call): Promise<Staged> {
-  if (staged.identity && staged.identity.readOnly !== record.readOnly)
+  const readOnly = (await env.host.mounts.at(record.stagingPath))?.readOnly ?? record.readOnly;
+  if (readOnly !== record.readOnly)
     throw alreadyExists(
-      `volume ${record.volumeId} is mounted at ${record.stagingPath} ${staged.identity.readOnly ? 'read-only' : 'writable'}; unstage it first`,
+      `volume ${record.volumeId} is mounted at ${record.stagingPath} ${readOnly ? 'read-only' : 'writable'}; unstage it first`,
     );
   await noteResult(ownNode(env).store, record, staged);
   call.effect(`adopted the mount at ${record.stagingPath}`);
@@ -230,7 +241,7 @@ async function noteResult(store: NodeStore, record: StageRecord, staged: Staged)
   const device = staged.identity?.device;
   const loop = { major: LOOP_MAJOR, minor: staged.loopIndex ?? -1 };
   if (device && staged.loopIndex !== undefined && !sameDevice(device, loop)) result.mountDevice = device;
-  store.rememberStage(result);
+  store.rememberStage(result, staged);
   // Of most mounts the kernel can tell all this again; what it cannot is written down.
   const untold = record.capability.accessType === 'block' || result.mountDevice !== undefined;
   if (untold || result.fsType !== record.fsType) await store.putStage(result);
@@ -241,7 +252,7 @@ async function loopToShare(env: Env, volume: VolumeRecord): Promise<number | und
   if (!backendOf(env, volume).blockImage) return undefined;
   for (const { sameKernel, stage } of stagedElsewhere(env, volume.id)) {
     if (!sameKernel) continue;
-    const index = stage.loopIndex ?? (await env.host.mounts.at(stage.stagingPath))?.device.minor;
+    const index = stage.loopIndex ?? (await env.host.mounts.look(stage.stagingPath)).mount?.device.minor;
     const status = index === undefined ? null : await env.host.loops.status(index);
     const disk = await fs.stat(env.layout.volume(volume.id).disk, { bigint: true });
     if (status?.backing.inode === disk.ino) return status.index;

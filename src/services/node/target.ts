@@ -33,33 +33,30 @@ export async function makeTarget(target: string, accessType: AccessType): Promis
   return false;
 }
 
-/** @throws CsiError INVALID_ARGUMENT when the target is a symbolic link: nothing is done through one. */
-export async function refuseLink(target: string): Promise<void> {
-  const stat = await fs.lstat(target).catch(() => undefined);
-  if (stat?.isSymbolicLink())
-    throw invalidArgument(`target_path: ${target} is a symbolic link; it is neither followed nor removed`);
-}
-
 /**
  * Removes an unmounted target: an empty folder or an empty file, nothing else. What others put there stays, and the
  * answer is OK all the same, since the volume is gone from it.
  */
 export async function removeTarget(target: string, log: Log): Promise<void> {
-  const stat = await fs.lstat(target).catch(ignoreMissing);
-  if (!stat) return;
   try {
-    if (stat.isDirectory()) await fs.rmdir(target);
-    else if (stat.isFile() && stat.size === 0) await fs.unlink(target);
-    else log.warn({ target_path: target }, 'left alone: it is not what this driver makes');
+    // Nearly always a folder: one call does it, and refuses to remove what holds files.
+    await fs.rmdir(target);
   } catch (error) {
     const errno = errnoOf(error);
     if (errno === 'ENOENT') return;
+    if (errno === 'ENOTDIR') return removeFileTarget(target, log);
     if (errno !== 'ENOTEMPTY' && errno !== 'EEXIST') throw error;
     log.warn({ target_path: target }, 'left alone: the folder holds files that are not of the volume');
   }
 }
 
-function ignoreMissing(error: unknown): undefined {
-  if (errnoOf(error) === 'ENOENT' || errnoOf(error) === 'ENOTDIR') return undefined;
-  throw error;
+async function removeFileTarget(target: string, log: Log): Promise<void> {
+  try {
+    const stat = await fs.lstat(target);
+    if (stat.isFile() && stat.size === 0) await fs.unlink(target);
+    else log.warn({ target_path: target }, 'left alone: it is not what this driver makes');
+  } catch (error) {
+    // A parent that is no folder holds no target.
+    if (errnoOf(error) !== 'ENOENT' && errnoOf(error) !== 'ENOTDIR') throw error;
+  }
 }

@@ -1,9 +1,9 @@
-import { failedPrecondition, notFound } from '../../csi/status';
+import { failedPrecondition, invalidArgument, notFound } from '../../csi/status';
 import type { Handler } from '../env';
 import { isOwnMount } from './own-mounts';
 import { undoImplicit } from './publish';
-import { isDead, ownNode } from './staging';
-import { refuseLink, removeTarget } from './target';
+import { lookThroughDead, ownNode } from './staging';
+import { removeTarget } from './target';
 
 export const nodeUnpublishVolume: Handler<'NodeUnpublishVolume'> = async (env, request, call) => {
   const { store } = ownNode(env);
@@ -17,24 +17,18 @@ export const nodeUnpublishVolume: Handler<'NodeUnpublishVolume'> = async (env, r
     throw failedPrecondition(
       `volume ${record.volumeId} is published at ${target}, not ${request.volume_id}; nothing was done`,
     );
-  await refuseLink(target);
   await call.point('beforeUnmount');
-
   // Earlier drivers, and repeated publishes of other tools, stack mounts: all of ours go.
-  for (let dead = false; ; ) {
-    try {
-      if (!(await mounts.at(target))) break;
-      if (!(await isOwnMount(env, volume, target)))
-        throw failedPrecondition(
-          `something that is not volume ${request.volume_id} is mounted at ${target}; unmount it, it is not this driver's to remove`,
-        );
-      await mounts.unmount(target);
-    } catch (error) {
-      if (dead || !isDead(error)) throw error;
-      // It cannot even be looked at, so it can only be let go of.
-      dead = true;
-      await mounts.unmount(target, { lazy: true });
-    }
+  for (;;) {
+    const { kind, mount } = await lookThroughDead(env, target, call);
+    if (kind === 'link')
+      throw invalidArgument(`target_path: ${target} is a symbolic link; it is neither followed nor removed`);
+    if (!mount) break;
+    if (!(await isOwnMount(env, volume, target)))
+      throw failedPrecondition(
+        `something that is not volume ${request.volume_id} is mounted at ${target}; unmount it, it is not this driver's to remove`,
+      );
+    await mounts.unmount(target);
     call.effect(`unmounted ${target}`);
   }
   await call.point('unmounted');
