@@ -13,7 +13,8 @@ const DEFAULT_MEMORY = 10_000;
 
 /** Everything that happened, in order: in memory for whoever asks now, and as lines for whoever asks later. */
 export class Journal {
-  private readonly ring: JournalEntry[] = [];
+  /** As lines: a tenth of the memory of the objects, and most are never looked at. */
+  private readonly ring: string[] = [];
   private readonly listeners = new Set<(entry: JournalEntry) => void>();
   private seq = 0;
   private oldest = 0;
@@ -29,20 +30,22 @@ export class Journal {
       mono: Math.round(clock.monotonic() * 1000) / 1000,
       ...entry,
     } as JournalEntry;
+    const line = JSON.stringify(full);
     // A ring: the slot of the oldest entry takes the newest, so that keeping the length costs nothing.
-    if (this.ring.length < memory) this.ring.push(full);
+    if (this.ring.length < memory) this.ring.push(line);
     else {
-      this.ring[this.oldest] = full;
+      this.ring[this.oldest] = line;
       this.oldest = (this.oldest + 1) % memory;
     }
-    sink?.write(JSON.stringify(full));
+    sink?.write(line);
     for (const listener of this.listeners) listener(full);
     return full;
   }
 
   /** From the oldest kept to the newest. */
   entries(): JournalEntry[] {
-    return [...this.ring.slice(this.oldest), ...this.ring.slice(0, this.oldest)];
+    const lines = [...this.ring.slice(this.oldest), ...this.ring.slice(0, this.oldest)];
+    return lines.map((line) => JSON.parse(line) as JournalEntry);
   }
 
   /** @returns the function that ends the subscription. */
