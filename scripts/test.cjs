@@ -70,7 +70,7 @@ async function runPhase(name, phase, context) {
   const result = context.everything ? required(found) : found;
   if (process.stdout.isTTY) process.stdout.write('\r\x1b[K');
   if (found.failed > 0) console.log(found.output.trimEnd());
-  console.log(`${name.padEnd(12)}${asNumbers(result)} (${((Date.now() - began) / 1000).toFixed(1)} s)`);
+  console.log(`${name.padEnd(13)}${asNumbers(result)} (${((Date.now() - began) / 1000).toFixed(1)} s)`);
   return { name, ...result };
 }
 

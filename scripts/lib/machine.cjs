@@ -23,7 +23,12 @@ function findProgram(name) {
   const folders = [...(process.env.PATH ?? '').split(path.delimiter), '/usr/sbin', '/sbin'];
   for (const folder of folders) {
     const file = path.join(folder, name);
-    if (fs.statSync(file, { throwIfNoEntry: false })?.isFile()) return file;
+    try {
+      fs.accessSync(file, fs.constants.X_OK);
+      return file;
+    } catch {
+      // Not there, or not for us.
+    }
   }
   return null;
 }
