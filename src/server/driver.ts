@@ -226,7 +226,10 @@ async function makeEnv(options: DriverOptions, layout: Layout): Promise<Env> {
   const store = node && new NodeStore({ paths: layout.node(node.id), bootId, log });
   const pool = new Pool(options.capacityBytes);
   const attachments = new AttachmentIndex();
-  const common = { durability, log, preload: isController };
+  const owner = isController ? 'controller' : keyOf(options.nodeId).slice(0, 12);
+  const common = { durability, log, owner, preload: isController };
+  // A node alone makes and keeps static volumes; beside a controller, that is who grows and lists them.
+  const keepsStatic = isController || options.advertise === 'node';
   return {
     settings: {
       driverName: options.driverName,
@@ -248,8 +251,8 @@ async function makeEnv(options: DriverOptions, layout: Layout): Promise<Env> {
       root: layout.volumes,
       file: 'volume.json',
       required: ['id', 'name', 'sequence', 'origin', 'capacityBytes', 'backend', 'attachments'],
-      // A node makes the volumes that no controller made; created ones are the controller's alone.
-      owns: (volume) => (volume.origin === 'created' ? isController : isNode),
+      owns: ({ origin }) =>
+        origin === 'created' ? isController : origin === 'static' ? keepsStatic : isNode,
       onChange: (before, after) => {
         pool.adjust(before?.capacityBytes, after?.capacityBytes);
         attachments.adjust(before, after);

@@ -1,4 +1,3 @@
-import * as fs from 'node:fs/promises';
 import type { VolumeGroupSnapshot } from '../csi/gen/csi/v1/VolumeGroupSnapshot';
 import { alreadyExists, failedPrecondition, invalidArgument, notFound } from '../csi/status';
 import { type GroupRecord, RECORD_VERSION, type SnapshotRecord } from '../volumes/records';
@@ -51,8 +50,7 @@ export const createVolumeGroupSnapshot: Handler<'CreateVolumeGroupSnapshot'> = a
   await call.point('membersCut');
   try {
     // Members whose group has no record are undone at the next start: the group comes into being with this write.
-    await fs.mkdir(env.layout.group(id).folder, { recursive: true, mode: 0o700 });
-    await env.groups.add(group);
+    await env.groups.commit(group, await env.groups.begin(id));
   } catch (error) {
     for (const member of members) await env.snapshots.remove(member.id);
     throw error;

@@ -42,17 +42,14 @@ export async function recover(env: Env): Promise<Recovery> {
   };
 }
 
-/** A create or delete that was killed leaves a folder without a record. */
+/** What a create or delete that was killed left. */
 async function removeUnfinished(env: Env, repaired: string[]): Promise<void> {
   for (const [kind, store] of [
     ['volume', env.volumes],
     ['snapshot', env.snapshots],
     ['group snapshot', env.groups],
   ] as const)
-    for (const folder of await store.unfinished()) {
-      await fs.rm(folder, { recursive: true, force: true });
-      repaired.push(`removed ${folder}, an unfinished ${kind}`);
-    }
+    for (const folder of await store.sweep()) repaired.push(`removed ${folder}, an unfinished ${kind}`);
 }
 
 /** A group snapshot exists from its own record on; members without one were never answered for. */

@@ -1,7 +1,6 @@
 import * as fs from 'node:fs';
 import * as path from 'node:path';
 import { promisify } from 'node:util';
-import type { Coalesced } from './coalesced';
 
 /**
  * `durable`: file and folder are fsynced, so that the content survives power loss. `process`: only atomic, which
@@ -14,30 +13,29 @@ export type Durability = 'durable' | 'process';
  *
  * Small files of our own folder are written on the spot: a trip to the thread pool costs more than the write, and a pool
  * full of calls on hung disks must not keep records from being kept. Only what waits for the disk (fsync) goes there.
- * `alsoSync`: the sync of the folder above, when the file's own folder is new too.
  */
-export async function writeFileAtomic(
-  file: string,
-  content: string,
-  durability: Durability,
-  alsoSync?: Coalesced,
-): Promise<void> {
+export async function writeFileAtomic(file: string, content: string, durability: Durability): Promise<void> {
   // One owner per file and one operation per volume at a time: a fixed name cannot clash, and never accumulates.
   const temporary = `${file}.tmp`;
   try {
-    const fd = fs.openSync(temporary, 'w', 0o600);
-    try {
-      fs.writeFileSync(fd, content);
-      if (durability === 'durable') await fdatasync(fd);
-    } finally {
-      fs.closeSync(fd);
-    }
+    await writeNewFile(temporary, content, durability);
     fs.renameSync(temporary, file);
   } catch (error) {
     fs.rmSync(temporary, { force: true });
     throw error;
   }
-  if (durability === 'durable') await Promise.all([syncFolder(path.dirname(file)), alsoSync?.run()]);
+  if (durability === 'durable') await syncFolder(path.dirname(file));
+}
+
+/** Writes a small file where nobody looks yet. Its name is durable only after a sync of its folder. */
+export async function writeNewFile(file: string, content: string, durability: Durability): Promise<void> {
+  const fd = fs.openSync(file, 'w', 0o600);
+  try {
+    fs.writeFileSync(fd, content);
+    if (durability === 'durable') await fdatasync(fd);
+  } finally {
+    fs.closeSync(fd);
+  }
 }
 
 /** Removes a small file of our own; one that is not there is fine. */

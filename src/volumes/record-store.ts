@@ -8,6 +8,7 @@ import {
   removeFolder,
   syncFolder,
   writeFileAtomic,
+  writeNewFile,
 } from '../util/files';
 import { keyOf } from '../util/keys';
 import type { Log } from '../util/log';
@@ -141,11 +142,12 @@ export class RecordStore<T extends Identified> {
    * @throws ENOTEMPTY or EEXIST when another process made it meanwhile.
    */
   async commit(record: T, folder: string): Promise<void> {
-    const { root, file, durability } = this.options;
-    await writeFileAtomic(`${folder}/${file}`, textOf(record), durability);
-    renameSync(folder, this.folderOf(keyOf(record.id)));
-    if (durability === 'durable') await this.rootSync.run();
-    if (this.options.owns(record)) this.remember(record);
+    const { file, durability, owns } = this.options;
+    const place = this.folderOf(keyOf(record.id));
+    await writeNewFile(`${folder}/${file}`, textOf(record), durability);
+    renameSync(folder, place);
+    if (durability === 'durable') await Promise.all([syncFolder(place), this.rootSync.run()]);
+    if (owns(record)) this.remember(record);
   }
 
   /** Removes what `begin` made and nobody will commit. */
@@ -172,8 +174,10 @@ export class RecordStore<T extends Identified> {
     const before = this.records.get(id);
     this.records.delete(id);
     this.options.onChange?.(before, undefined);
-    if (this.options.durability === 'durable') await this.rootSync.run();
-    await removeFolder(folder);
+    await Promise.all([
+      removeFolder(folder),
+      this.options.durability === 'durable' ? this.rootSync.run() : undefined,
+    ]);
   }
 
   /** Removes what an earlier process of this owner was making or removing when it was killed. @returns the folders. */
