@@ -62,7 +62,7 @@ function streaming<M extends StreamingMethod>(
       });
     pipeline.stream(method, call.request, arrived, send).then(
       () => call.end(),
-      (error: unknown) => call.destroy(asStatus(error)),
+      (error: unknown) => call.emit('error', asStatus(error)),
     );
   };
 }

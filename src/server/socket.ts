@@ -6,7 +6,6 @@ import { ensureFolder, errnoOf } from '../util/files';
 import type { Log } from '../util/log';
 
 const PROBE_MS = 2_000;
-/** How often the socket's file is looked for: somebody may have deleted it. */
 const WATCH_MS = 3_000;
 const MAX_CONNECTIONS = 1_024;
 
@@ -14,6 +13,8 @@ export interface SocketOptions {
   file: string;
   log: Log;
   onConnection(socket: net.Socket): void;
+  /** How often the socket's file is looked for, in milliseconds: somebody may have deleted it. */
+  watchMs?: number;
 }
 
 /**
@@ -34,7 +35,7 @@ export class UnixSocket {
     ensureFolder(path.dirname(file));
     await makeWay(file);
     await this.bind();
-    this.watcher = setInterval(() => void this.watch(), WATCH_MS);
+    this.watcher = setInterval(() => void this.watch(), this.options.watchMs ?? WATCH_MS);
     this.watcher.unref();
   }
 
