@@ -71,9 +71,10 @@ function check(field: string, map: Record<string, string>, known: Record<string,
   }
 }
 
-/** @throws CsiError INVALID_ARGUMENT for a key or value that is none of ours. */
-export function checkMutableParameters(map: Record<string, string>, field = 'mutable_parameters'): void {
-  check(field, map, MUTABLE_PARAMETERS);
+/** @returns our own keys. @throws CsiError INVALID_ARGUMENT for a key or value that is none of ours. */
+export function readMutableParameters(map: Record<string, string>): Record<string, string> {
+  check('mutable_parameters', map, MUTABLE_PARAMETERS);
+  return ownKeys(map, MUTABLE_PARAMETERS);
 }
 
 export function checkSnapshotParameters(map: Record<string, string>): void {
@@ -96,7 +97,7 @@ export function readVolumeParameters(
   parameters: Record<string, string>,
   mutableParameters: Record<string, string>,
 ): VolumeParameters {
-  checkMutableParameters(mutableParameters);
+  const changeable = readMutableParameters(mutableParameters);
   check('parameters', parameters, { ...VOLUME_PARAMETERS, ...MUTABLE_PARAMETERS });
   const own: Record<string, string> = {};
   const mutable: Record<string, string> = {};
@@ -104,7 +105,7 @@ export function readVolumeParameters(
     if (Object.hasOwn(MUTABLE_PARAMETERS, key)) mutable[key] = value;
     else if (Object.hasOwn(VOLUME_PARAMETERS, key)) own[key] = value;
   }
-  Object.assign(mutable, ownKeys(mutableParameters, MUTABLE_PARAMETERS));
+  Object.assign(mutable, changeable);
   return {
     backend: own.backend as BackendName | undefined,
     own,

@@ -20,9 +20,6 @@ export const controllerPublishVolume: Handler<'ControllerPublishVolume'> = async
       `node ${JSON.stringify(request.node_id)} is not known: no node process with that id has started on this data folder`,
     );
   const capability = recordOf(requireCapability(request.volume_capability));
-  const problem = unservable(env, volume, capability);
-  if (problem) throw failedPrecondition(problem);
-
   const present = volume.attachments[node.id];
   if (present) {
     if (present.readonly !== request.readonly || !sameCapability(present.capability, capability))
@@ -31,6 +28,8 @@ export const controllerPublishVolume: Handler<'ControllerPublishVolume'> = async
       );
     return { publish_context: publishContext(volume, node.id, request.readonly) };
   }
+  const problem = unservable(env, volume, capability);
+  if (problem) throw failedPrecondition(problem);
   checkExclusive(volume, capability, node.id);
   checkReachable(volume.id, volume.topology, node);
   const release = env.attachments.reserve(node.id, node.maxVolumes);

@@ -4,17 +4,16 @@ import { satisfies } from '../../volumes/node-registry';
 import type { Env, Handler } from '../env';
 import { readVolumeParameters } from '../parameters';
 import { pickBackend } from '../resolve';
+import { unadvertisedMode } from '../rules/volume-capability';
 import { recordOf } from '../volume-capability';
 
 export const getCapacity: Handler<'GetCapacity'> = async (env, request) => {
   const limits = await limitsFor(env, request);
   // A request that could never be provisioned has no capacity; that is an answer, not an error.
   if (!limits) return { available_capacity: '0' };
-  const { maxVolumeBytes } = env.settings;
-  const maximum = limits.maximum < maxVolumeBytes ? limits.maximum : maxVolumeBytes;
   return {
-    available_capacity: `${env.pool.free ?? maxVolumeBytes}`,
-    maximum_volume_size: { value: `${maximum}` },
+    available_capacity: `${env.pool.free ?? env.settings.maxVolumeBytes}`,
+    maximum_volume_size: { value: `${limits.maximum}` },
     minimum_volume_size: { value: `${limits.minimum}` },
   };
 };
@@ -31,13 +30,14 @@ async function limitsFor(env: Env, request: RequestOf<'GetCapacity'>) {
     let minimum = 1n;
     let maximum = env.settings.maxVolumeBytes;
     for (const capability of request.volume_capabilities.map(recordOf)) {
+      if (unadvertisedMode(capability.accessMode, 'controller', env.settings.capabilities)) return undefined;
       if (!backend.accessTypes.includes(capability.accessType)) return undefined;
       const fsType = capability.accessType === 'mount' ? backend.chooseFsType(capability.fsType) : '';
       const limits = backend.limits(fsType, capability.accessType);
       if (limits.minimum > minimum) minimum = limits.minimum;
       if (limits.maximum < maximum) maximum = limits.maximum;
     }
-    return { minimum, maximum };
+    return minimum <= maximum ? { minimum, maximum } : undefined;
   } catch (error) {
     if (error instanceof CsiError) return undefined;
     throw error;

@@ -4,12 +4,16 @@ import type { Handler } from '../env';
 import { readVolumeParameters } from '../parameters';
 import { fitString } from '../replies';
 import { checkContext, findVolume } from '../resolve';
+import { unadvertisedMode } from '../rules/volume-capability';
 import { recordOf, unservable } from '../volume-capability';
 
 export const validateVolumeCapabilities: Handler<'ValidateVolumeCapabilities'> = async (env, request) => {
   const volume = await findVolume(env, request.volume_id);
   for (const capability of request.volume_capabilities) {
-    const problem = unservable(env, volume, recordOf(capability));
+    const record = recordOf(capability);
+    const problem =
+      unadvertisedMode(record.accessMode, 'controller', env.settings.capabilities) ??
+      unservable(env, volume, record);
     if (problem) return { message: fitString(problem) };
   }
   const problem = mismatch(volume, request);

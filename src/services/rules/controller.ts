@@ -6,10 +6,9 @@ import { capacityRange, notNegative } from './numbers';
 import type { RuleTable } from './table';
 import { id, newName, nodeId, optionalId, optionalNodeId, text } from './text';
 import { topology, topologyRequirement } from './topology';
-import { volumeCapability } from './volume-capability';
+import { askedCapability, volumeCapability } from './volume-capability';
 
 const capability = volumeCapability('controller');
-const capabilities = atLeastOne(capability);
 
 const isSet = (value: unknown) => value !== null;
 const hasKeys = (map: object) => Object.keys(map).length > 0;
@@ -25,7 +24,7 @@ const mutableParameters = allOf(
 export const controllerRules: RuleTable<ControllerRpcs> = {
   CreateVolume: message<RequestOf<'CreateVolume'>>({
     name: newName,
-    volume_capabilities: capabilities,
+    volume_capabilities: atLeastOne(capability),
     parameters: stringMap,
     mutable_parameters: mutableParameters,
     secrets,
@@ -49,7 +48,7 @@ export const controllerRules: RuleTable<ControllerRpcs> = {
   }),
   ValidateVolumeCapabilities: message<RequestOf<'ValidateVolumeCapabilities'>>({
     volume_id: id,
-    volume_capabilities: capabilities,
+    volume_capabilities: atLeastOne(askedCapability),
     volume_context: volumeContext,
     parameters: stringMap,
     mutable_parameters: mutableParameters,
@@ -57,7 +56,7 @@ export const controllerRules: RuleTable<ControllerRpcs> = {
   }),
   ListVolumes: message<RequestOf<'ListVolumes'>>({ max_entries: notNegative, starting_token: text() }),
   GetCapacity: message<RequestOf<'GetCapacity'>>({
-    volume_capabilities: each(capability),
+    volume_capabilities: each(askedCapability),
     parameters: stringMap,
     accessible_topology: allOf(withTopology(), optional(topology)),
   }),
