@@ -73,8 +73,7 @@ async function findPeer(children, given, say) {
   return { binary: null, problem: built.problem, name: '' };
 }
 
-async function measure(children, { plan, list, client, mountWords, say }) {
-  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'fcsi-bench-'));
+async function measure(children, { plan, list, client, mountWords, folder, say }) {
   const before = snapshot();
   const samples = new Samples();
   try {
@@ -88,7 +87,7 @@ async function measure(children, { plan, list, client, mountWords, say }) {
   } finally {
     const left = await leftBehind(before, { folder, everywhere: false });
     for (const line of left) console.error(`bench: left behind: ${line}`);
-    if (left.length === 0) fs.rmSync(folder, { recursive: true, force: true });
+    fs.rmSync(folder, { recursive: true, force: true });
   }
   return samples;
 }
@@ -101,11 +100,14 @@ async function main(words) {
   const say = (line) => console.error(`bench: ${line}`);
   await prepareOrExit(root);
   const children = new Children();
-  children.stopWithUs();
+  const release = children.stopWithUs();
   const client = await buildClient(children, say);
   const peer = await findPeer(children, options.peer, say);
   const list = variants(root, peer.binary);
-  const samples = await measure(children, { plan: options.plan, list, client, mountWords, say });
+  release();
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'fcsi-bench-'));
+  children.stopWithUs(() => fs.rmSync(folder, { recursive: true, force: true }));
+  const samples = await measure(children, { plan: options.plan, list, client, mountWords, folder, say });
   const text = report({
     samples,
     plan: options.plan,

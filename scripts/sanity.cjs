@@ -4,6 +4,7 @@
 require('./lib/node-version.cjs').requireNode(`${__dirname}/..`);
 
 const fs = require('node:fs');
+const os = require('node:os');
 const path = require('node:path');
 
 const { isRoot, privateMounts } = require('./lib/machine.cjs');
@@ -115,19 +116,24 @@ async function run(children, options, mounting) {
   return results.some((result) => result.failed > 0) || results.length === 0 || refused ? 1 : 0;
 }
 
-/** Runs the same command line inside a mount namespace of its own, so that nothing outlives even a SIGKILL. */
-async function runInside(children) {
-  const inside = privateMounts();
-  if (inside === null) return null;
-  const args = [...inside.slice(1), process.execPath, __filename, ...process.argv.slice(2)];
-  const env = { ...process.env, [INSIDE]: isRoot() ? 'root' : 'user' };
-  const { status } = await children.run(inside[0], args, { stdio: 'inherit', env });
+/**
+ * Runs the same command line inside a mount namespace of its own, with its temporary files in one folder: nothing
+ * outlives even a run that is stopped.
+ */
+async function runInside(children, words, { keep }) {
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'fcsi-'));
+  const clean = () => keep || fs.rmSync(folder, { recursive: true, force: true });
+  const release = children.stopWithUs(clean);
+  const args = [...words.slice(1), process.execPath, __filename, ...process.argv.slice(2)];
+  const env = { ...process.env, TMPDIR: folder, [INSIDE]: isRoot() ? 'root' : 'user' };
+  const { status } = await children.run(words[0], args, { stdio: 'inherit', env });
+  release();
+  clean();
   return status;
 }
 
-async function main([command, ...words]) {
+async function main([command, ...given]) {
   const children = new Children();
-  children.stopWithUs();
   if (command === 'build') {
     await build(children);
     return 0;
@@ -138,13 +144,19 @@ async function main([command, ...words]) {
   }
   if (command !== 'run')
     throw new UsageError(command === undefined ? 'no command' : `unknown command "${command}"`);
-  const options = parseRun(words);
-  if (process.env[INSIDE] !== undefined) return run(children, options, process.env[INSIDE]);
+  const options = parseRun(given);
+  if (process.env[INSIDE] !== undefined) {
+    children.stopWithUs();
+    return run(children, options, process.env[INSIDE]);
+  }
   if (options.build) {
     await prepareOrExit(root);
     await build(children);
   }
-  return (await runInside(children)) ?? run(children, options, 'none');
+  const words = privateMounts();
+  if (words !== null) return runInside(children, words, options);
+  children.stopWithUs();
+  return run(children, options, 'none');
 }
 
 main(process.argv.slice(2)).then(

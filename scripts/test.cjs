@@ -86,7 +86,8 @@ async function main(words) {
   await prepareOrExit(root);
   // Short: paths of Unix sockets below it must stay under 108 bytes.
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'fcsi-test-'));
-  children.stopWithUs();
+  const clean = () => fs.rmSync(folder, { recursive: true, force: true });
+  children.stopWithUs(clean);
   const before = snapshot();
   const context = { root, children, folder, ...options, everything: process.env.FAKE_CSI_REQUIRE === 'all' };
   const results = [];
@@ -96,7 +97,7 @@ async function main(words) {
   }
   const last = await runPhase('leaks', () => leaks(before, context), context);
   // A mount that is still there would be emptied through it.
-  if (last.failed === 0) fs.rmSync(folder, { recursive: true, force: true });
+  if (last.failed === 0) clean();
   results.push(last);
   return results;
 }

@@ -76,11 +76,12 @@ function report({ samples, plan, variants, peer, peerProblem }) {
   const most = plan.levels.at(-1);
   const parts = [
     `Medians of ${plan.rounds} interleaved round${plan.rounds > 1 ? 's' : ''}, ${plan.seconds} s a cell, volumes of 16 MiB. ${machine()}.`,
+    ...(plan.judges ? [] : ['A quick run shows that the bench works. It judges nothing.']),
     variants.map(({ name, what }) => `* \`${name}\`: ${what}`).join('\n'),
     peerProblem === null
       ? `The peer is ${peer}.`
       : `**No peer was measured**, so every ratio to hostpath is missing: ${peerProblem}`,
-    `### Targets\n\n${targetTable(samples, plan)}`,
+    ...(plan.judges ? [`### Targets\n\n${targetTable(samples, plan)}`] : []),
     `### Volume cycles per second\n\n${comparison(samples, names, 'CreateVolume … DeleteVolume, seven calls', grid('cycles', 'c='))}`,
     `### CPU per cycle\n\nThe driver and its reaped children, ms. Kernel threads (loop devices, ext4's journals) are in nobody's count.\n\n${comparison(samples, names, 'ms', grid('cpu', 'c='))}`,
     ...plan.levels.flatMap((level) =>
