@@ -6,7 +6,7 @@ import {
   type ServiceError,
   type serialize,
 } from '@grpc/grpc-js';
-import { loadCsi } from './load';
+import { type CsiDefinitions, loadCsi } from './load';
 import { type ClientRequestOf, type ClientResponseOf, type Method, methods, rpcs } from './rpcs';
 import { type Code, CsiError } from './status';
 
@@ -27,13 +27,16 @@ export type CsiClient = {
   ) => Promise<M extends StreamingMethod ? ClientResponseOf<M>[] : ClientResponseOf<M>>;
 } & { close(): void };
 
-/** A client of any CSI plugin. `socket` is the absolute path of its Unix socket. Connects at the first call. */
-export function connectCsi(socket: string): CsiClient {
+/**
+ * A client of any CSI plugin. `socket` is the absolute path of its Unix socket. Connects at the first call. Who makes many
+ * clients loads the definitions once.
+ */
+export function connectCsi(socket: string, services: CsiDefinitions = loadCsi()): CsiClient {
   // Node's HTTP/2 refuses an authority that is a path, which is what grpc-js would send.
   const client = new Client(`unix:${socket}`, credentials.createInsecure(), {
     'grpc.default_authority': 'localhost',
   });
-  const definitions = Object.assign({}, ...Object.values(loadCsi())) as Record<Method, WireMethod>;
+  const definitions = Object.assign({}, ...Object.values(services)) as Record<Method, WireMethod>;
   const calls = methods.map((method) => [
     method,
     rpcs[method].serverStreaming ? stream(client, definitions[method]) : unary(client, definitions[method]),

@@ -1,4 +1,5 @@
 import * as fs from 'node:fs/promises';
+import type { Socket } from 'node:net';
 import { hostname } from 'node:os';
 import * as path from 'node:path';
 import { type ConnectionInjector, type Server, ServerCredentials } from '@grpc/grpc-js';
@@ -67,8 +68,11 @@ export interface DriverOptions {
   clock: Clock;
   log: Log;
   faults?: FaultGate;
+  /** How often a connection is asked whether it lives, and how long it may take to answer, in milliseconds. */
+  keepaliveMs?: number;
 }
 
+const KEEPALIVE_MS = 30_000;
 /** How long SIGTERM waits for running calls before it cuts them off. */
 const DRAIN_MS = 10_000;
 
@@ -97,12 +101,30 @@ export class Driver {
       rules: { ...options.capabilities, strictLimits: options.strictLimits },
       secrets: options.secrets,
     });
-    this.grpc = makeGrpcServer(this.pipeline);
+    this.grpc = makeGrpcServer(this.pipeline, options.keepaliveMs ?? KEEPALIVE_MS);
     this.injector = this.grpc.createConnectionInjector(ServerCredentials.createInsecure());
     this.socket = new UnixSocket({
       file: options.socket,
       log,
-      onConnection: (socket) => this.injector.injectConnection(socket),
+      onConnection: (connection) => {
+        this.injector.injectConnection(connection);
+        this.noticeSilent(connection);
+      },
+    });
+  }
+
+  /**
+   * A client whose `:authority` is a socket path is refused by Node's HTTP/2 before any of our code runs, so that its
+   * calls leave no trace here: the only sign is a connection that spoke and made no call.
+   */
+  private noticeSilent(connection: Socket): void {
+    const before = this.pipeline.callCount;
+    connection.once('close', () => {
+      if (connection.bytesRead === 0 || this.pipeline.callCount > before) return;
+      this.options.log.warn(
+        { bytes: connection.bytesRead },
+        'a client connected, spoke and left without a call; clients of 2022 and before send an :authority that HTTP/2 refuses (docs/limitations.md)',
+      );
     });
   }
 

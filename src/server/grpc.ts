@@ -17,9 +17,17 @@ import type { Incoming, Pipeline } from './pipeline';
 /** A status message travels in a header; clients refuse headers that are too large. */
 const MAX_MESSAGE_CHARACTERS = 2_000;
 
-/** A gRPC server whose five services all lead into the pipeline. It listens nowhere yet: server/socket.ts does. */
-export function makeGrpcServer(pipeline: Pipeline): Server {
-  const server = new Server();
+/**
+ * A gRPC server whose five services all lead into the pipeline. It listens nowhere yet: server/socket.ts does.
+ *
+ * A session that HTTP/2 gave up on (a frame it cannot take) says nothing and keeps its descriptor; only a ping that is
+ * not answered finds it. Idle sessions are never closed: sidecars end themselves when they lose their connection.
+ */
+export function makeGrpcServer(pipeline: Pipeline, keepaliveMs: number): Server {
+  const server = new Server({
+    'grpc.keepalive_time_ms': keepaliveMs,
+    'grpc.keepalive_timeout_ms': keepaliveMs,
+  });
   for (const [service, definition] of Object.entries(loadCsi())) {
     const own = methods.filter((method) => rpcs[method].service === service);
     const implementation: UntypedServiceImplementation = Object.fromEntries(

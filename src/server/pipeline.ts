@@ -119,6 +119,11 @@ export class Pipeline {
     }
   }
 
+  /** Calls that have arrived so far. */
+  get callCount(): number {
+    return this.lastCall;
+  }
+
   /** Resolves when no call runs. */
   async drained(): Promise<void> {
     if (this.running === 0) return;
