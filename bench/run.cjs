@@ -107,6 +107,7 @@ async function main(words) {
   release();
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'fcsi-bench-'));
   children.stopWithUs(() => fs.rmSync(folder, { recursive: true, force: true }));
+  const [load] = os.loadavg();
   const samples = await measure(children, { plan: options.plan, list, client, mountWords, folder, say });
   const text = report({
     samples,
@@ -114,6 +115,7 @@ async function main(words) {
     variants: list,
     peer: peer.name,
     peerProblem: peer.problem,
+    load,
   });
   if (options.out !== null) fs.writeFileSync(options.out, text);
   process.stdout.write(text);

@@ -61,13 +61,13 @@ function targetTable(samples, plan) {
   return table(['target', 'to reach', 'measured', 'met'], rows);
 }
 
-function machine() {
+function machine(load) {
   const cpus = os.cpus();
-  return `${cpus.length} × ${cpus[0].model.trim()}, Linux ${os.release()}, Node ${process.version}`;
+  return `${cpus.length} × ${cpus[0].model.trim()}, Linux ${os.release()}, Node ${process.version}; load average before the run ${load.toFixed(1)}`;
 }
 
-/** @returns {string} the whole report. `peerProblem`: why there is no peer, or null. */
-function report({ samples, plan, variants, peer, peerProblem }) {
+/** @returns {string} the whole report. `peerProblem`: why there is no peer, or null. `load`: of the machine, before. */
+function report({ samples, plan, variants, peer, peerProblem, load }) {
   const names = variants.map(({ name }) => name);
   const grid = (key, label) =>
     plan.levels.flatMap((level) =>
@@ -75,7 +75,7 @@ function report({ samples, plan, variants, peer, peerProblem }) {
     );
   const most = plan.levels.at(-1);
   const parts = [
-    `Medians of ${plan.rounds} interleaved round${plan.rounds > 1 ? 's' : ''}, ${plan.seconds} s a cell, volumes of 16 MiB. ${machine()}.`,
+    `Medians of ${plan.rounds} interleaved round${plan.rounds > 1 ? 's' : ''}, ${plan.seconds} s a cell, volumes of 16 MiB. ${machine(load)}.`,
     ...(plan.judges ? [] : ['A quick run shows that the bench works. It judges nothing.']),
     variants.map(({ name, what }) => `* \`${name}\`: ${what}`).join('\n'),
     peerProblem === null
