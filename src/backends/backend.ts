@@ -25,7 +25,12 @@ export interface StageFacts {
   loopIndex?: number;
   /** st_dev of the mount where it is not the loop device's own number (btrfs). */
   mountDevice?: DeviceNumber;
+  /** It is unmounted for a moment, while it grows: the options to mount it with again. */
+  remount?: string[] | undefined;
 }
+
+/** What becomes known of a stage while it is made or changed, to be kept before the machine is changed accordingly. */
+export type StageNote = Partial<Pick<StageFacts, 'fsType' | 'loopIndex' | 'remount'>>;
 
 /** What a step of the work reports to whoever watches the call: the journal, and faults that act between two steps. */
 export interface Steps {
@@ -52,8 +57,23 @@ export interface StageOrder {
   /** The capability's filesystem; '' means whatever the volume has, or its default when it has none yet. */
   fsType: string;
   mountFlags: readonly string[];
-  /** A loop device over the same disk that another node of this machine uses: one superblock must serve both. */
-  sharedLoop: number | undefined;
+  /**
+   * A loop device over the same disk that is in use already, by another node of this machine or by mounts that outlived
+   * their stage: one superblock must serve all of them.
+   */
+  loop: number | undefined;
+  /** Keeps what a restarted process has to know. Called before anything is mounted, and before a disk is formatted. */
+  note(facts: StageNote): Promise<void>;
+}
+
+export interface GrowOrder {
+  volume: VolumeFacts;
+  stage: StageFacts;
+  staged: Staged;
+  at: BytesAt;
+  /** Something is published, or another node has it mounted: it must not be unmounted. */
+  inUse: boolean;
+  note(facts: StageNote): Promise<void>;
 }
 
 /** A staged volume as the kernel has it. */
@@ -104,26 +124,17 @@ export interface Backend {
   stage(order: StageOrder, steps: Steps): Promise<Staged>;
   /** What the kernel has for a stage record, when it is really this volume; undefined when nothing is there. */
   inspect(stage: StageFacts, at: BytesAt): Promise<Staged | undefined>;
+  /** Whether a loop device is over this very disk, told by inode; never for a file tree. */
+  loopOver(index: number, at: BytesAt): Promise<boolean>;
   /**
-   * Takes the volume from its staging path. `keepDevice`: another node of this machine uses the same loop device.
-   * @throws StillInUse when the disk is still held after the unmount.
+   * Lets go of the loop devices that only an ended stage needed; nothing is mounted at its staging path any more.
+   * @throws StillInUse when a disk is still held.
    */
-  unstage(
-    stage: StageFacts,
-    staged: Staged | undefined,
-    at: BytesAt,
-    keepDevice: boolean,
-    steps: Steps,
-  ): Promise<void>;
-  /** Makes a staged volume as large as `capacity`. `inUse`: something is published, so it must not be unmounted. */
-  growStaged(
-    volume: VolumeFacts,
-    stage: StageFacts,
-    staged: Staged,
-    at: BytesAt,
-    inUse: boolean,
-    steps: Steps,
-  ): Promise<void>;
+  release(loops: Iterable<number>, at: BytesAt, steps: Steps): Promise<void>;
+  /** Makes a staged volume as large as `order.volume` says. */
+  growStaged(order: GrowOrder, steps: Steps): Promise<void>;
+  /** Mounts a stage again whose process was killed while it was unmounted for growing. @returns what to keep of it. */
+  remount(stage: StageFacts, at: BytesAt): Promise<StageNote>;
   /** Usage at a path where the volume is mounted; raw block gives the device's size only. */
   usage(volume: VolumeFacts, staged: Staged, path: string): Promise<Usage | { deviceBytes: bigint }>;
 }

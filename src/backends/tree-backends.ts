@@ -1,23 +1,29 @@
 import * as fs from 'node:fs/promises';
-import { failedPrecondition, invalidArgument } from '../csi/status';
+import { Code, CsiError, failedPrecondition, invalidArgument } from '../csi/status';
 import { type Host, HostError, type MountRoot, type Usage } from '../host/host';
 import { sameDevice, splitDevice } from '../util/device';
 import { errnoOf } from '../util/files';
+import { keyOf } from '../util/keys';
 import type {
   AccessType,
   Backend,
   BytesAt,
+  GrowOrder,
   SizeLimits,
   Staged,
   StageFacts,
+  StageNote,
   StageOrder,
   Steps,
   VolumeFacts,
 } from './backend';
+import { letGo } from './let-go';
 import { copyTree, fillTree } from './tree-copy';
 import { treeUsage } from './tree-usage';
 
 const MAX_BYTES = 2n ** 62n;
+/** What a mount table shows as the source of a volume's tmpfs: what tells it when its own mount point is gone. */
+export const tmpfsSource = (volumeId: string) => `fake-csi-${keyOf(volumeId)}`;
 /** Suffix of the mount point where a tmpfs is being filled. */
 export const FILLING = '.filling';
 /** Words that belong to a superblock a bind does not have; accepted so that one StorageClass serves every backend. */
@@ -65,7 +71,8 @@ abstract class TreeBackend implements Backend {
     if (foreign !== undefined)
       throw new HostError('EINVAL', 'mount', `${this.name} takes per-mount options only`, foreign);
     const source = await this.open(order, steps);
-    await steps.point('beforeMount');
+    await order.note({ fsType: this.name });
+    await steps.point('noted');
     await this.host.mounts.bind({
       source,
       target: order.stagingPath,
@@ -80,7 +87,7 @@ abstract class TreeBackend implements Backend {
         throw new HostError('EIO', 'mount', `nothing is mounted at ${order.stagingPath} after the bind`);
       return { fsType: this.name, identity };
     } catch (error) {
-      await this.host.mounts.unmount(order.stagingPath).catch(() => undefined);
+      await letGo(this.host, order.stagingPath);
       throw error;
     }
   }
@@ -105,19 +112,17 @@ abstract class TreeBackend implements Backend {
     );
   }
 
-  async unstage(
-    stage: StageFacts,
-    staged: Staged | undefined,
-    _at: BytesAt,
-    _keepDevice: boolean,
-    steps: Steps,
-  ): Promise<void> {
-    if (!staged) return;
-    await this.host.mounts.unmount(stage.stagingPath);
-    steps.effect(`unmounted ${stage.stagingPath}`);
+  async loopOver(): Promise<boolean> {
+    return false;
   }
 
-  abstract growStaged(volume: VolumeFacts): Promise<void>;
+  async release(): Promise<void> {}
+
+  async remount(): Promise<StageNote> {
+    return { remount: undefined };
+  }
+
+  abstract growStaged(order: GrowOrder): Promise<void>;
   abstract usage(volume: VolumeFacts, staged: Staged, path: string): Promise<Usage>;
 }
 
@@ -132,9 +137,14 @@ export class DirectoryBackend extends TreeBackend {
     await copyTree(from.tree, to.tree, signal);
   }
 
-  protected async open(order: StageOrder): Promise<string> {
-    await fs.mkdir(order.at.tree, { recursive: true, mode: 0o755 });
-    return order.at.tree;
+  protected async open({ volume, at }: StageOrder): Promise<string> {
+    // A folder that is gone is never made anew: an empty volume in place of a lost one would be a lie.
+    await fs.access(at.tree).catch((error) => {
+      if (errnoOf(error) !== 'ENOENT') throw error;
+      const lost = `the folder of volume ${volume.id}, ${at.tree}, is gone; restore it, or delete the volume`;
+      throw new CsiError(Code.DATA_LOSS, lost);
+    });
+    return at.tree;
   }
 
   protected sourceOf(_volumeId: string, at: BytesAt): string {
@@ -190,16 +200,27 @@ export class TmpfsBackend extends TreeBackend {
     const { volume, at } = order;
     const mountPoint = this.mountPoint(volume.id);
     await fs.mkdir(mountPoint, { recursive: true, mode: 0o700 });
-    if (await this.host.mounts.at(mountPoint)) return mountPoint;
+    if (await this.host.mounts.at(mountPoint)) {
+      await this.fit(mountPoint, volume);
+      return mountPoint;
+    }
     if (!volume.source) await this.mountTmpfs(mountPoint, volume);
     else await this.mountFilled(mountPoint, volume, at.tree);
     steps.effect(`mounted tmpfs of ${volume.capacityBytes} bytes`);
     return mountPoint;
   }
 
+  /** It may have been expanded while it was not staged. */
+  private async fit(mountPoint: string, volume: VolumeFacts): Promise<void> {
+    const wanted = BigInt(volume.capacityBytes);
+    const { bytes } = await this.host.mounts.usage(mountPoint);
+    if (bytes.total < wanted) await this.host.mounts.resizeTmpfs(mountPoint, wanted);
+  }
+
   private async mountTmpfs(target: string, volume: VolumeFacts): Promise<void> {
     const options = [`size=${volume.capacityBytes}`, 'mode=0755'];
-    await this.host.mounts.mount({ fsType: 'tmpfs', source: 'tmpfs', target, readOnly: false, options });
+    const source = tmpfsSource(volume.id);
+    await this.host.mounts.mount({ fsType: 'tmpfs', source, target, readOnly: false, options });
   }
 
   /** Fills the tmpfs elsewhere first: what stands at the mount point is complete, whenever the process dies. */
@@ -221,7 +242,7 @@ export class TmpfsBackend extends TreeBackend {
     return this.mountPoint(volumeId);
   }
 
-  async growStaged(volume: VolumeFacts): Promise<void> {
+  async growStaged({ volume }: GrowOrder): Promise<void> {
     await this.host.mounts.resizeTmpfs(this.mountPoint(volume.id), BigInt(volume.capacityBytes));
   }
 

@@ -135,8 +135,10 @@ export class Driver {
 
   /** Reads the data folder, makes it agree with the kernel, then listens. */
   static async start(options: DriverOptions): Promise<{ driver: Driver; recovery: Recovery }> {
-    const layout = new Layout(path.resolve(options.dataDir));
-    await prepareDataFolder(layout.root);
+    const dataDir = path.resolve(options.dataDir);
+    await prepareDataFolder(dataDir);
+    // The kernel tells the files behind mounts and loop devices by their real paths.
+    const layout = new Layout(await fs.realpath(dataDir));
     const unlock = await takeFolder(options, layout);
     const name = `${options.profile}-${keyOf(options.nodeId).slice(0, 12)}.ndjson`;
     const file = new NdjsonFile(path.join(layout.journal, name), options.log);
@@ -249,7 +251,7 @@ async function makeEnv(options: DriverOptions, layout: Layout): Promise<Env> {
   const pool = new Pool(options.capacityBytes);
   const attachments = new AttachmentIndex();
   const owner = isController ? 'controller' : keyOf(options.nodeId).slice(0, 12);
-  const common = { durability, log, owner, preload: isController };
+  const common = { durability, log, owner };
   // A node alone makes and keeps static volumes; beside a controller, that is who grows and lists them.
   const keepsStatic = isController || options.advertise === 'node';
   return {
@@ -273,8 +275,8 @@ async function makeEnv(options: DriverOptions, layout: Layout): Promise<Env> {
       root: layout.volumes,
       file: 'volume.json',
       required: ['id', 'name', 'sequence', 'origin', 'capacityBytes', 'backend', 'attachments'],
-      owns: ({ origin }) =>
-        origin === 'created' ? isController : origin === 'static' ? keepsStatic : isNode,
+      owns: ({ origin, node: home }) =>
+        origin === 'created' ? isController : origin === 'static' ? keepsStatic : home === node?.id,
       onChange: (before, after) => {
         pool.adjust(before?.capacityBytes, after?.capacityBytes);
         attachments.adjust(before, after);

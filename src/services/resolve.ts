@@ -104,6 +104,7 @@ async function make(
     mutable: {},
     context: attributes,
     topology: [],
+    ...(origin === 'ephemeral' && env.node && { node: env.node.record.id }),
     claim: {},
     attachments: {},
   };

@@ -32,15 +32,31 @@ export function digestMap(map: Record<string, string>): string {
 /** A capability that passed the field rules, as it is kept. */
 export function recordOf(capability: VolumeCapability__Output): CapabilityRecord {
   const accessMode = capability.access_mode?.mode ?? Mode.UNKNOWN;
-  if (capability.mount)
+  if (capability.mount) {
+    const flags = capability.mount.mount_flags;
     return {
       accessType: 'mount',
       accessMode,
       fsType: capability.mount.fs_type,
-      mountFlags: digest(capability.mount.mount_flags),
+      mountFlags: digest(flags),
       mountGroup: capability.mount.volume_mount_group,
+      readOnly: isReaderOnly(accessMode) || asksReadOnly(flags),
     };
-  return { accessType: 'block', accessMode, fsType: '', mountFlags: digest([]), mountGroup: '' };
+  }
+  return {
+    accessType: 'block',
+    accessMode,
+    fsType: '',
+    mountFlags: digest([]),
+    mountGroup: '',
+    readOnly: isReaderOnly(accessMode),
+  };
+}
+
+/** Whether the last of the mount options `ro` and `rw` is `ro`, as a PersistentVolume's mountOptions may have it. */
+function asksReadOnly(flags: readonly string[]): boolean {
+  const words = flags.flatMap((flag) => flag.split(',')).filter((word) => word === 'ro' || word === 'rw');
+  return words.at(-1) === 'ro';
 }
 
 /** For callers that already know the field rules were kept: the capability must be there. */

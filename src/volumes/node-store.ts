@@ -21,6 +21,7 @@ export interface NodeStoreOptions {
 export class NodeStore {
   private readonly stagesByVolume = new Map<string, StageRecord>();
   private readonly stagedByVolume = new Map<string, Staged>();
+  private readonly heldLoops = new Map<string, number>();
   private readonly publicationsByTarget = new Map<string, PublicationRecord>();
   private readonly targetsByVolume = new Map<string, Set<string>>();
 
@@ -66,6 +67,7 @@ export class NodeStore {
   rememberStage(record: StageRecord, staged: Staged): void {
     this.stagesByVolume.set(record.volumeId, record);
     this.stagedByVolume.set(record.volumeId, staged);
+    this.heldLoops.delete(keyOf(record.volumeId));
   }
 
   /** What the kernel had for a volume when it was staged or last inspected by this process. */
@@ -78,9 +80,27 @@ export class NodeStore {
   }
 
   removeStage(volumeId: string): void {
-    removeFile(`${this.options.paths.stages}/${keyOf(volumeId)}.json`);
+    this.remove(this.options.paths.stages, volumeId);
     this.stagesByVolume.delete(volumeId);
     this.stagedByVolume.delete(volumeId);
+    this.heldLoops.delete(keyOf(volumeId));
+  }
+
+  /**
+   * A loop device over the volume's disk that is still in use though nothing of ours is: a pod outlived the unstage, or a
+   * mount its record. Not on disk, as the kernel can tell it at the next start.
+   */
+  heldLoop(volumeId: string): number | undefined {
+    return this.heldLoops.get(keyOf(volumeId));
+  }
+
+  holdLoop(volumeId: string, index: number): void {
+    this.holdLoopOf(keyOf(volumeId), index);
+  }
+
+  /** The same, by the name of the volume's folder: of a disk found at start that may be all that is known. */
+  holdLoopOf(volumeKey: string, index: number): void {
+    this.heldLoops.set(volumeKey, index);
   }
 
   publication(targetPath: string): PublicationRecord | undefined {
@@ -102,7 +122,7 @@ export class NodeStore {
   }
 
   removePublication(targetPath: string): void {
-    removeFile(`${this.options.paths.publications}/${keyOf(targetPath)}.json`);
+    this.remove(this.options.paths.publications, targetPath);
     const record = this.publicationsByTarget.get(targetPath);
     this.publicationsByTarget.delete(targetPath);
     if (!record) return;
@@ -116,6 +136,16 @@ export class NodeStore {
     const targets = this.targetsByVolume.get(record.volumeId);
     if (targets) targets.add(record.targetPath);
     else this.targetsByVolume.set(record.volumeId, new Set([record.targetPath]));
+  }
+
+  /** What is unmounted is unmounted: a record that cannot be removed (a read-only disk) is dropped at the next start. */
+  private remove(folder: string, id: string): void {
+    const file = `${folder}/${keyOf(id)}.json`;
+    try {
+      removeFile(file);
+    } catch (error) {
+      this.options.log.warn({ file, error: String(error) }, 'a record could not be removed');
+    }
   }
 
   private async write(folder: string, id: string, record: object): Promise<void> {

@@ -30,8 +30,6 @@ export interface RecordStoreOptions<T extends Identified> {
   log: Log;
   /** This process among those that share the folder: what it left half made is its own to sweep. */
   owner: string;
-  /** Reads all at start. A node process beside another controller does not: it reads each record when asked. */
-  preload: boolean;
   /** Whether this process alone writes the record, so that what it has in memory is true. */
   owns(record: T): boolean;
   /** Told of every change of what is in memory, so that sums and indexes need no walk over all records. */
@@ -56,9 +54,8 @@ export class RecordStore<T extends Identified> {
 
   /** Reads every record. A broken one is reported and kept out; it costs that one only, and nothing is removed. */
   async load(): Promise<void> {
-    const { root, log, required, preload } = this.options;
+    const { root, log, required } = this.options;
     await fs.mkdir(root, { recursive: true, mode: 0o700 });
-    if (!preload) return;
     const found: T[] = [];
     for (const key of namesIn(root)) {
       if (key.startsWith('.')) continue;

@@ -25,6 +25,8 @@ export interface CapabilityRecord {
   /** Digest of the mount flags: they may hold a password, so they are never written down themselves. */
   mountFlags: string;
   mountGroup: string;
+  /** The access mode, or the mount flag `ro`, lets nobody write. */
+  readOnly: boolean;
 }
 
 export interface Attachment {
@@ -61,6 +63,8 @@ export interface VolumeRecord {
   source?: ContentSource;
   /** Where it can be reached; empty means everywhere. */
   topology: Segments[];
+  /** The node whose pod an inline volume belongs to: it alone removes it. */
+  node?: string;
   claim: ClaimRecord;
   attachments: Record<string, Attachment>;
 }
@@ -117,10 +121,12 @@ export interface StageRecord {
   capability: CapabilityRecord;
   backend: BackendName;
   fsType: string;
-  /** The loop device under it. On disk only for raw block: of a mount the kernel tells it. */
+  /** The loop device under it, also while nothing is mounted any more: whoever still uses the disk uses that one. */
   loopIndex?: number;
   /** st_dev of the mount where it is not the loop device's own number (btrfs gives each mount one of its own). */
   mountDevice?: { major: number; minor: number };
+  /** It was unmounted for a moment, to be grown: the options to mount it with again. */
+  remount?: string[] | undefined;
 }
 
 export interface PublicationRecord {
@@ -129,6 +135,7 @@ export interface PublicationRecord {
   bootId: string;
   targetPath: string;
   stagingPath: string;
+  /** Nobody can write there: by the call, by its capability, or because the stage is read-only. */
   readOnly: boolean;
   ephemeral: boolean;
   capability: CapabilityRecord;

@@ -1,3 +1,4 @@
+import * as fs from 'node:fs';
 import type { Host } from '../../src/host/host';
 
 /** What a test may leave behind on a machine. */
@@ -8,18 +9,39 @@ export interface Traces {
   loops: string[];
 }
 
+export const NO_TRACES: Traces = { mounts: [], loops: [] };
+
 /** What of the mount table and of the loop devices lies below `folder`; others' are none of this test's business. */
 export async function tracesBelow(host: Host, folder: string): Promise<Traces> {
-  const inside = (path: string) => path.startsWith(`${folder}/`);
   const table = await host.mounts.list();
-  const attached = await host.loops.list();
   return {
-    mounts: table.map(({ mountPoint }) => mountPoint).filter(inside),
-    loops: attached.map(({ backing }) => backing.path).filter(inside),
+    mounts: table.map(({ mountPoint }) => mountPoint).filter((path) => path.startsWith(`${folder}/`)),
+    loops: attachedBelow(folder).map(({ file }) => file),
   };
 }
 
-export const NO_TRACES: Traces = { mounts: [], loops: [] };
+export interface Attached {
+  index: number;
+  file: string;
+}
+
+/** Loop devices over files below `folder`, from /sys: a machine may have many, and their state is nobody's business here. */
+export function attachedBelow(folder: string): Attached[] {
+  return fs.readdirSync('/sys/block').flatMap((name) => {
+    const index = /^loop(\d+)$/.exec(name)?.[1];
+    if (index === undefined) return [];
+    const file = backingFile(name);
+    return file?.startsWith(`${folder}/`) ? [{ index: Number(index), file }] : [];
+  });
+}
+
+function backingFile(device: string): string | undefined {
+  try {
+    return fs.readFileSync(`/sys/block/${device}/loop/backing_file`, 'utf8').trim();
+  } catch {
+    return undefined;
+  }
+}
 
 /** Removes every mount and loop device below `folder`, whatever state they are in, so that later tests start clean. */
 export async function clearTraces(host: Host, folder: string): Promise<void> {
@@ -28,6 +50,5 @@ export async function clearTraces(host: Host, folder: string): Promise<void> {
     await host.mounts.thaw(mountPoint).catch(() => undefined);
     await host.mounts.unmount(mountPoint, { lazy: true }).catch(() => undefined);
   }
-  for (const { index, backing } of await host.loops.list())
-    if (backing.path.startsWith(`${folder}/`)) await host.loops.detach(index);
+  for (const { index } of attachedBelow(folder)) await host.loops.detach(index);
 }

@@ -2,10 +2,10 @@ import { execFileSync } from 'node:child_process';
 import * as fs from 'node:fs';
 import { tmpdir } from 'node:os';
 import * as path from 'node:path';
-import type { Host, LoopStatus, MountEntry } from '../../src/host/host';
+import type { Host, MountEntry } from '../../src/host/host';
 import { createLinuxHost } from '../../src/host/linux';
 import { TestDriver, type TestDriverOptions } from './driver';
-import { clearTraces, NO_TRACES, tracesBelow } from './leaks';
+import { type Attached, attachedBelow, clearTraces, NO_TRACES, tracesBelow } from './leaks';
 
 /** The real machine, as one test file uses it: everything happens below one folder, and nothing may be left of it. */
 export class RealMachine {
@@ -47,8 +47,8 @@ export class RealMachine {
   }
 
   /** Loop devices over files below a folder (default: the root). */
-  async loops(folder = this.root): Promise<LoopStatus[]> {
-    return (await this.host.loops.list()).filter((loop) => loop.backing.path.startsWith(`${folder}/`));
+  loops(folder = this.root): Attached[] {
+    return attachedBelow(folder);
   }
 
   /** Runs a program; a failure shows what it printed. */
@@ -65,10 +65,14 @@ export class RealMachine {
   }
 }
 
+/** A busy machine takes its time for real filesystems. */
+const TEST_TIMEOUT_MS = 60_000;
+
 /** The machine of one test file; at its end mounts and loop devices must be as they were. */
 export function useMachine(): RealMachine {
+  jest.setTimeout(TEST_TIMEOUT_MS);
   const machine = new RealMachine();
-  afterAll(() => machine.close(), 60_000);
+  afterAll(() => machine.close());
   return machine;
 }
 

@@ -1,10 +1,13 @@
+import type { StageNote } from '../../backends/backend';
 import { failedPrecondition, invalidArgument, notFound, outOfRange } from '../../csi/status';
 import type { VolumeRecord } from '../../volumes/records';
 import { growVolume, sizeAfter } from '../controller/expand';
 import { backendOf, type Call, type Env, type Handler } from '../env';
 import { findVolume } from '../resolve';
 import { recordOf, unservable } from '../volume-capability';
-import { inspectStage, ownNode } from './staging';
+import { isShared } from './disk-sharing';
+import { ownNode } from './own-node';
+import { inspectStage } from './staging';
 
 export const nodeExpandVolume: Handler<'NodeExpandVolume'> = async (env, request, call) => {
   const { store } = ownNode(env);
@@ -21,7 +24,7 @@ export const nodeExpandVolume: Handler<'NodeExpandVolume'> = async (env, request
   const grown = request.capacity_range
     ? await sizeFor(env, volume, sizeAfter(env, volume, request.capacity_range), call)
     : volume;
-  const staged = await inspectStage(env, volume, stage);
+  const staged = await inspectStage(env, volume, stage, call);
   if (!staged)
     throw failedPrecondition(
       `volume ${volume.id} is no longer mounted at ${stage.stagingPath}; stage it again`,
@@ -30,8 +33,19 @@ export const nodeExpandVolume: Handler<'NodeExpandVolume'> = async (env, request
     throw failedPrecondition(
       `volume ${volume.id} is mounted read-only at ${stage.stagingPath} and cannot be grown there`,
     );
-  const backend = backendOf(env, volume);
-  await backend.growStaged(grown, stage, staged, env.layout.volume(volume.id), published.length > 0, call);
+  let record = stage;
+  const order = {
+    volume: grown,
+    stage,
+    staged,
+    at: env.layout.volume(volume.id),
+    inUse: published.length > 0 || isShared(env, volume.id),
+    note: async (facts: StageNote) => {
+      record = { ...record, ...facts };
+      await store.putStage(record);
+    },
+  };
+  await backendOf(env, volume).growStaged(order, call);
   return { capacity_bytes: grown.capacityBytes };
 };
 

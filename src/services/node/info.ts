@@ -1,5 +1,5 @@
 import type { Handler } from '../env';
-import { ownNode } from './staging';
+import { ownNode } from './own-node';
 
 export const nodeGetInfo: Handler<'NodeGetInfo'> = async (env) => {
   const { record } = ownNode(env);

@@ -1,5 +1,6 @@
 import * as fs from 'node:fs/promises';
 import type { Staged } from '../../backends/backend';
+import { letGo } from '../../backends/let-go';
 import type { RequestOf } from '../../csi/rpcs';
 import { alreadyExists, failedPrecondition, internal, invalidArgument } from '../../csi/status';
 import { sameDevice } from '../../util/device';
@@ -14,22 +15,20 @@ import { makeVolume, resolveVolume } from '../resolve';
 import {
   digestMap,
   isMultiTarget,
-  isReaderOnly,
   recordOf,
   requireCapability,
   sameCapability,
   unservable,
 } from '../volume-capability';
-import { isOwnMount } from './own-mounts';
-import {
-  implicitStagingPath,
-  inspectStage,
-  lookThroughDead,
-  ownNode,
-  stageVolume,
-  unstageVolume,
-} from './staging';
+import { adoptStage, stageRecord } from './adopt-stage';
+import { lookThroughDead } from './dead-mounts';
+import { giveToGroup } from './mount-group';
+import { ownMount } from './own-mounts';
+import { implicitStagingPath, ownNode } from './own-node';
+import { stageVolume } from './stage-volume';
+import { checkAttached, inspectStage } from './staging';
 import { makeTarget } from './target';
+import { knownVolume, unstageVolume } from './unstage-volume';
 
 type Request = RequestOf<'NodePublishVolume'>;
 
@@ -42,16 +41,19 @@ export const nodePublishVolume: Handler<'NodePublishVolume'> = async (env, reque
   const requested = requireCapability(request.volume_capability);
   const capability = recordOf(requested);
   const volume = await volumeToPublish(env, request);
-  const problem = unservable(env, volume, capability);
-  if (problem) throw failedPrecondition(problem);
-  const record = newRecord(env, request, volume, capability);
-  checkAgainstOthers(env, record);
-  const staged = await stagedFor(env, request, volume, capability, call);
-  if (await isPublished(env, volume, record, staged, call)) return {};
   try {
-    await publish(env, volume, record, staged, requested.mount?.mount_flags ?? [], call);
+    const problem = unservable(env, volume, capability);
+    if (problem) throw failedPrecondition(problem);
+    const record = newRecord(env, request, volume, capability);
+    checkAgainstOthers(env, record);
+    const staged = await stagedFor(env, request, volume, capability, call);
+    record.readOnly ||= ownNode(env).store.stage(volume.id)?.readOnly === true;
+    if (!(await isPublished(env, volume, record, staged, call)))
+      await publish(env, volume, record, staged, requested.mount?.mount_flags ?? [], call);
   } catch (error) {
-    await undoImplicit(env, volume, call);
+    await undoImplicit(env, volume.id, call).catch((second) =>
+      env.log.error({ volume_id: volume.id, error: String(second) }, 'could not undo a failed publish'),
+    );
     throw error;
   }
   return {};
@@ -79,7 +81,7 @@ function newRecord(
     bootId: ownNode(env).store.bootId,
     targetPath: request.target_path,
     stagingPath: request.staging_target_path,
-    readOnly: request.readonly,
+    readOnly: request.readonly || capability.readOnly,
     ephemeral: volume.origin === 'ephemeral',
     capability,
     volumeContextDigest: digestMap(context),
@@ -149,28 +151,43 @@ async function stagedFor(
     throw failedPrecondition(
       'staging_target_path: expected the path that NodeStageVolume was given, found nothing; this plugin has STAGE_UNSTAGE_VOLUME',
     );
-  const stage = store.stage(volume.id);
+  const path = request.staging_target_path;
+  const stage = store.stage(volume.id) ?? (await adopted(env, request, volume, capability, call));
   const unstaged = () =>
-    failedPrecondition(
-      `volume ${volume.id} is not staged at ${request.staging_target_path}; call NodeStageVolume first`,
-    );
-  if (!stage || stage.stagingPath !== request.staging_target_path) throw unstaged();
+    failedPrecondition(`volume ${volume.id} is not staged at ${path}; call NodeStageVolume first`);
+  if (!stage || stage.stagingPath !== path) throw unstaged();
   if (stage.capability.accessType !== capability.accessType)
     throw failedPrecondition(
       `volume ${volume.id} is staged as ${stage.capability.accessType}, asked to publish as ${capability.accessType}`,
     );
-  const staged = await inspectStage(env, volume, stage);
+  const staged = await inspectStage(env, volume, stage, call);
   if (!staged) throw unstaged();
-  if (
-    staged.identity &&
-    !stage.readOnly &&
-    !request.readonly &&
-    (await isReadOnlyNow(env, stage.stagingPath))
-  )
+  if (staged.identity && !stage.readOnly && !request.readonly && (await isReadOnlyNow(env, path)))
     throw failedPrecondition(
-      `volume ${volume.id} was staged writable at ${stage.stagingPath} but is read-only now; its filesystem may have failed, stage it anew`,
+      `volume ${volume.id} was staged writable at ${path} but is read-only now; its filesystem may have failed, stage it anew`,
     );
   return staged;
+}
+
+/** A stage whose record was lost while the volume is staged: the CO will not stage it a second time. */
+async function adopted(
+  env: Env,
+  request: Request,
+  volume: VolumeRecord,
+  capability: CapabilityRecord,
+  call: Call,
+) {
+  const options = {
+    stagingPath: request.staging_target_path,
+    implicit: false,
+    capability,
+    mountFlags: [],
+    publishContext: request.publish_context,
+  };
+  const readOnly = checkAttached(env, volume, request.publish_context) || capability.readOnly;
+  await lookThroughDead(env, options.stagingPath, call);
+  await adoptStage(env, volume, stageRecord(env, volume, options, readOnly), call);
+  return ownNode(env).store.stage(volume.id);
 }
 
 /**
@@ -186,19 +203,28 @@ async function isPublished(
 ): Promise<boolean> {
   const { store } = ownNode(env);
   const target = record.targetPath;
-  const { kind, mount } = await lookThroughDead(env, target, call);
-  if (kind === 'link')
+  const look = await lookThroughDead(env, target, call);
+  if (look.kind === 'link')
     throw invalidArgument(`target_path: ${target} is a symbolic link; it is neither followed nor replaced`);
-  if (!mount) return false;
-  if (!(await isOwnMount(env, volume, target)))
+  if (!look.mount) return false;
+  const own = await ownMount(env, volume.id, target, look);
+  if (!own)
     throw alreadyExists(
       `something that is not volume ${volume.id} is mounted at ${target}; unmount it first`,
     );
-  const readOnly = staged.identity ? await isReadOnlyNow(env, target) : isReadOnly(env, record);
-  if (readOnly !== isReadOnly(env, record))
-    throw alreadyExists(
-      `volume ${volume.id} is mounted at ${target} ${readOnly ? 'read-only' : 'writable'}; unpublish it first`,
-    );
+  if (own.loopIndex !== staged.loopIndex) {
+    // A node of the device that served the volume before it was staged anew.
+    await env.host.mounts.unmount(target);
+    call.effect(`unmounted a device from ${target} that serves the volume no more`);
+    return isPublished(env, volume, record, staged, call);
+  }
+  if (staged.identity) {
+    const readOnly = await isReadOnlyNow(env, target);
+    if (readOnly !== record.readOnly)
+      throw alreadyExists(
+        `volume ${volume.id} is mounted at ${target} ${readOnly ? 'read-only' : 'writable'}; unpublish it first`,
+      );
+  }
   if (!store.publication(target)) await store.putPublication(record);
   return true;
 }
@@ -206,12 +232,6 @@ async function isPublished(
 /** Whether writes to a mount are refused now, whatever it was mounted as. */
 async function isReadOnlyNow(env: Env, path: string): Promise<boolean> {
   return (await env.host.mounts.at(path))?.readOnly === true;
-}
-
-/** A publish is read-only when the call, the access mode or the attachment says so. */
-function isReadOnly(env: Env, record: PublicationRecord): boolean {
-  const stage = ownNode(env).store.stage(record.volumeId);
-  return record.readOnly || isReaderOnly(record.capability.accessMode) || stage?.readOnly === true;
 }
 
 async function publish(
@@ -231,9 +251,12 @@ async function publish(
   let made = false;
   let mounted = false;
   try {
-    made = await makeTarget(target, record.capability.accessType);
+    const { mountGroup, accessType } = record.capability;
+    // Normally done at stage; another pod may come with a group of its own before the stage has ended.
+    if (mountGroup !== '' && !record.readOnly) await giveToGroup(source, mountGroup);
+    made = await makeTarget(target, accessType);
     await call.point('beforeMount');
-    await mounts.bind({ source, target, readOnly: isReadOnly(env, record), options: mountFlags });
+    await mounts.bind({ source, target, readOnly: record.readOnly, options: mountFlags });
     mounted = true;
     call.effect(`bound ${source} at ${target}`);
     await call.point('mounted');
@@ -243,7 +266,7 @@ async function publish(
         `${source} was bound at ${target}, but ${found ? 'another device' : 'nothing'} is mounted there`,
       );
   } catch (error) {
-    if (mounted) await mounts.unmount(target).catch(() => undefined);
+    if (mounted) await letGo(env.host, target);
     if (made)
       await (record.capability.accessType === 'mount' ? fs.rmdir(target) : fs.unlink(target)).catch(
         () => undefined,
@@ -254,12 +277,13 @@ async function publish(
 }
 
 /** Ends what only a publish needed: a stage of our own, and an inline volume. Nobody else will. */
-export async function undoImplicit(env: Env, volume: VolumeRecord, call: Call): Promise<void> {
+export async function undoImplicit(env: Env, volumeId: string, call: Call): Promise<void> {
   const { store } = ownNode(env);
-  if (store.publicationsOf(volume.id).length > 0) return;
-  const stage = store.stage(volume.id);
-  if (stage?.implicit) await unstageVolume(env, volume, stage, call);
-  if (volume.origin !== 'ephemeral') return;
+  if (store.publicationsOf(volumeId).length > 0) return;
+  const stage = store.stage(volumeId);
+  if (stage?.implicit) await unstageVolume(env, volumeId, stage.stagingPath, call);
+  const volume = knownVolume(env, volumeId);
+  if (volume?.origin !== 'ephemeral') return;
   await backendOf(env, volume).destroy(volume);
   await env.volumes.remove(volume.id);
   call.effect(`removed inline volume ${volume.id}`);

@@ -1,9 +1,10 @@
 import { failedPrecondition, notFound } from '../../csi/status';
-import type { Handler } from '../env';
+import type { Call, Env, Handler } from '../env';
 import { resolveVolume } from '../resolve';
 import { recordOf, requireCapability, unservable } from '../volume-capability';
-import { isOwnMount } from './own-mounts';
-import { lookThroughDead, ownNode, stageVolume, unstageVolume } from './staging';
+import { ownNode } from './own-node';
+import { stageVolume } from './stage-volume';
+import { knownVolume, unstageVolume } from './unstage-volume';
 
 export const nodeStageVolume: Handler<'NodeStageVolume'> = async (env, request, call) => {
   const requested = requireCapability(request.volume_capability);
@@ -27,31 +28,26 @@ export const nodeStageVolume: Handler<'NodeStageVolume'> = async (env, request, 
 };
 
 export const nodeUnstageVolume: Handler<'NodeUnstageVolume'> = async (env, request, call) => {
+  const { volume_id: volumeId, staging_target_path: path } = request;
   const { store } = ownNode(env);
-  const path = request.staging_target_path;
-  const volume = env.volumes.find(request.volume_id);
-  const stage = store.stage(request.volume_id);
-  if (!volume && !stage && env.settings.strict)
-    throw notFound(`volume ${JSON.stringify(request.volume_id)} does not exist`);
-
-  for (const publication of store.publicationsOf(request.volume_id)) {
-    const there = await env.host.mounts.look(publication.targetPath).catch(() => undefined);
-    if (there?.mount !== null)
-      throw failedPrecondition(
-        `volume ${request.volume_id} is still published at ${publication.targetPath}; call NodeUnpublishVolume first`,
-      );
-    // Somebody else unmounted it: what is not there cannot hold the volume.
-    store.removePublication(publication.targetPath);
-  }
-  if (stage?.stagingPath === path) await unstageVolume(env, volume, stage, call);
-  // The record may be lost while the mount lives; a mount that is not ours is not ours to remove.
-  while ((await lookThroughDead(env, path, call)).mount) {
-    if (!(await isOwnMount(env, volume, path)))
-      throw failedPrecondition(
-        `something that is not volume ${request.volume_id} is mounted at ${path}; unmount it, it is not this driver's to remove`,
-      );
-    await env.host.mounts.unmount(path);
-    call.effect(`unmounted ${path}, of which there was no record`);
-  }
+  if (env.settings.strict && !store.stage(volumeId) && !knownVolume(env, volumeId))
+    throw notFound(`volume ${JSON.stringify(volumeId)} does not exist`);
+  await refusePublished(env, volumeId, call);
+  await unstageVolume(env, volumeId, path, call);
   return {};
 };
+
+/** @throws CsiError FAILED_PRECONDITION */
+async function refusePublished(env: Env, volumeId: string, call: Call): Promise<void> {
+  const { store } = ownNode(env);
+  for (const { targetPath } of store.publicationsOf(volumeId)) {
+    const there = await env.host.mounts.look(targetPath).catch(() => undefined);
+    if (there?.mount !== null)
+      throw failedPrecondition(
+        `volume ${volumeId} is still published at ${targetPath}; call NodeUnpublishVolume first`,
+      );
+    // Somebody else unmounted it: what is not there cannot hold the volume.
+    store.removePublication(targetPath);
+    call.effect(`forgot the publication at ${targetPath}: nothing is mounted there`);
+  }
+}

@@ -5,7 +5,8 @@ import type { StageRecord, VolumeRecord } from '../../volumes/records';
 import { backendOf, type Env, type Handler } from '../env';
 import { fitString } from '../replies';
 import { findVolume } from '../resolve';
-import { isDead, ownNode } from './staging';
+import { isDead } from './dead-mounts';
+import { ownNode } from './own-node';
 
 const BYTES = 1;
 const INODES = 2;

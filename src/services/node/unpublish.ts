@@ -1,17 +1,18 @@
 import { failedPrecondition, invalidArgument, notFound } from '../../csi/status';
 import type { Handler } from '../env';
-import { isOwnMount } from './own-mounts';
+import { lookThroughDead } from './dead-mounts';
+import { ownMount } from './own-mounts';
+import { ownNode } from './own-node';
 import { undoImplicit } from './publish';
-import { lookThroughDead, ownNode } from './staging';
 import { removeTarget } from './target';
+import { knownVolume } from './unstage-volume';
 
 export const nodeUnpublishVolume: Handler<'NodeUnpublishVolume'> = async (env, request, call) => {
   const { store } = ownNode(env);
   const { mounts } = env.host;
   const target = request.target_path;
-  const volume = env.volumes.find(request.volume_id);
   const record = store.publication(target);
-  if (!volume && !record && env.settings.strict)
+  if (env.settings.strict && !record && !knownVolume(env, request.volume_id))
     throw notFound(`volume ${JSON.stringify(request.volume_id)} does not exist`);
   if (record && record.volumeId !== request.volume_id)
     throw failedPrecondition(
@@ -20,11 +21,11 @@ export const nodeUnpublishVolume: Handler<'NodeUnpublishVolume'> = async (env, r
   await call.point('beforeUnmount');
   // Earlier drivers, and repeated publishes of other tools, stack mounts: all of ours go.
   for (;;) {
-    const { kind, mount } = await lookThroughDead(env, target, call);
-    if (kind === 'link')
+    const look = await lookThroughDead(env, target, call);
+    if (look.kind === 'link')
       throw invalidArgument(`target_path: ${target} is a symbolic link; it is neither followed nor removed`);
-    if (!mount) break;
-    if (!(await isOwnMount(env, volume, target)))
+    if (!look.mount) break;
+    if (!(await ownMount(env, request.volume_id, target, look)))
       throw failedPrecondition(
         `something that is not volume ${request.volume_id} is mounted at ${target}; unmount it, it is not this driver's to remove`,
       );
@@ -34,6 +35,6 @@ export const nodeUnpublishVolume: Handler<'NodeUnpublishVolume'> = async (env, r
   await call.point('unmounted');
   await removeTarget(target, env.log);
   store.removePublication(target);
-  if (volume) await undoImplicit(env, volume, call);
+  await undoImplicit(env, request.volume_id, call);
   return {};
 };

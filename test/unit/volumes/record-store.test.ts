@@ -26,7 +26,6 @@ async function open(owner = 'controller'): Promise<RecordStore<Thing>> {
     durability: 'process',
     log: silentLog,
     owner,
-    preload: true,
     owns: (thing) => thing.kept,
   });
   await store.load();

@@ -1,0 +1,66 @@
+import * as fs from 'node:fs/promises';
+import type { Host } from '../host/host';
+import type { Clock } from '../util/clock';
+import { sameDevice, splitDevice } from '../util/device';
+import { type BytesAt, type Steps, StillInUse } from './backend';
+
+export const LOOP_MAJOR = 7;
+const RELEASE_PATIENCE_MS = 2_000;
+const RELEASE_POLL_MS = 5;
+
+/** The loop devices over the disks of volumes: which one is whose, and the end of one. */
+export class DiskLoops {
+  constructor(
+    private readonly host: Host,
+    private readonly clock: Clock,
+  ) {}
+
+  /** Whether a loop device is over this very disk, told by the inode behind it: names and numbers are reused. */
+  async isOver(index: number, at: BytesAt): Promise<boolean> {
+    return (await this.relation(index, at)) === 'over';
+  }
+
+  /** `gone`: over a file that had the disk's name, and was removed. */
+  private async relation(index: number, at: BytesAt): Promise<'over' | 'gone' | 'other'> {
+    const status = await this.host.loops.status(index);
+    if (!status) return 'other';
+    const { backing } = status;
+    const file = await fs.stat(at.disk, { bigint: true }).catch(() => undefined);
+    if (file && backing.inode === file.ino && sameDevice(backing.device, splitDevice(file.dev)))
+      return 'over';
+    return backing.path === `${at.disk} (deleted)` ? 'gone' : 'other';
+  }
+
+  /** The loop device that a mount table names as the source of what is mounted: btrfs has device numbers of its own. */
+  async inTable(mountId: bigint): Promise<number | undefined> {
+    const entry = (await this.host.mounts.list()).find((mount) => mount.mountId === mountId);
+    return loopIndexOf(entry?.source ?? '');
+  }
+
+  /**
+   * Detaches a disk's loop device and sees to it that it is gone. The unmount of a path says nothing about the disk: a
+   * pod's own mount namespace, or a process with an open file, keeps the superblock alive, and a second one over the same
+   * disk would destroy it.
+   * @throws StillInUse
+   */
+  async release(index: number, at: BytesAt, steps: Steps): Promise<void> {
+    const deadline = this.clock.monotonic() + RELEASE_PATIENCE_MS;
+    for (;;) {
+      if ((await this.relation(index, at)) === 'other') break;
+      await this.host.loops.detach(index);
+      if ((await this.relation(index, at)) === 'other') break;
+      if (this.clock.monotonic() > deadline)
+        throw new StillInUse(
+          `/dev/loop${index} is still in use: a process, or a mount in another mount namespace, holds the volume`,
+        );
+      await this.clock.sleep(RELEASE_POLL_MS);
+    }
+    steps.effect(`released /dev/loop${index}`);
+  }
+}
+
+/** N of `/dev/loopN`. */
+export function loopIndexOf(devicePath: string): number | undefined {
+  const index = /^\/dev\/loop(\d+)$/.exec(devicePath)?.[1];
+  return index === undefined ? undefined : Number(index);
+}

@@ -1,0 +1,155 @@
+import * as fs from 'node:fs/promises';
+import type { Staged, StageNote } from '../../backends/backend';
+import { letGo } from '../../backends/let-go';
+import { alreadyExists, failedPrecondition, invalidArgument } from '../../csi/status';
+import type { MountRoot } from '../../host/host';
+import { ensureFolder, errnoOf } from '../../util/files';
+import type { StageRecord, VolumeRecord } from '../../volumes/records';
+import { backendOf, type Call, type Env } from '../env';
+import { sameCapability } from '../volume-capability';
+import { adoptStage, keepStage, type StageOptions, stageRecord } from './adopt-stage';
+import { isDead, lookThroughDead } from './dead-mounts';
+import { lockDisk, loopInUse } from './disk-sharing';
+import { giveToGroup } from './mount-group';
+import { ownNode } from './own-node';
+import { checkAttached, inspectStage } from './staging';
+
+/** Stages a volume, or finds that it is staged already. What is said about repeats: CSI 1.12, NodeStageVolume. */
+export async function stageVolume(
+  env: Env,
+  volume: VolumeRecord,
+  options: StageOptions,
+  call: Call,
+): Promise<Staged> {
+  const { store } = ownNode(env);
+  const readOnly = checkAttached(env, volume, options.publishContext) || options.capability.readOnly;
+  const record = stageRecord(env, volume, options, readOnly);
+  const existing = store.stage(volume.id);
+  if (existing) {
+    checkRepeat(existing, record);
+    const staged = await inspectStage(env, volume, existing, call).catch(asMissing);
+    if (staged) return staged;
+  }
+  if (options.implicit) ensureFolder(options.stagingPath, 0o700);
+  if (await lookAtStaging(env, options.stagingPath, call)) {
+    const adopted = existing ? undefined : await adoptStage(env, volume, record, call);
+    if (adopted) return adopted;
+    throw alreadyExists(
+      `something that is not volume ${volume.id} is mounted at ${options.stagingPath}; unmount it, it is not this driver's to remove`,
+    );
+  }
+  const unlock = await lockDisk(env, volume);
+  try {
+    return await makeStage(env, volume, options, record, call);
+  } catch (error) {
+    if (options.implicit) await fs.rmdir(options.stagingPath).catch(() => undefined);
+    throw error;
+  } finally {
+    await unlock();
+  }
+}
+
+/** A stage that is dead is made anew; whether that can be, the mount will tell. */
+function asMissing(error: unknown): undefined {
+  if (!isDead((error as { cause?: unknown }).cause)) throw error;
+}
+
+async function makeStage(
+  env: Env,
+  volume: VolumeRecord,
+  options: StageOptions,
+  first: StageRecord,
+  call: Call,
+): Promise<Staged> {
+  const { store } = ownNode(env);
+  const loop = await loopInUse(env, volume);
+  let record = first;
+  const note = async (facts: StageNote) => {
+    record = { ...record, ...facts };
+    await store.putStage(record);
+  };
+  let staged: Staged | undefined;
+  try {
+    staged = await backendOf(env, volume).stage(
+      {
+        volume,
+        at: env.layout.volume(volume.id),
+        stagingPath: options.stagingPath,
+        accessType: options.capability.accessType,
+        readOnly: first.readOnly,
+        fsType: options.capability.fsType,
+        mountFlags: options.mountFlags,
+        loop,
+        note,
+      },
+      call,
+    );
+    record = await keepStage(env, record, staged);
+    if (options.capability.mountGroup !== '' && !first.readOnly)
+      await giveToGroup(options.stagingPath, options.capability.mountGroup);
+    await call.point('staged');
+    return staged;
+  } catch (error) {
+    // The kubelet forgets a volume after a final error and never unstages it, so nothing may be left behind.
+    if (staged) await takeBack(env, volume, record, staged, loop, call);
+    store.removeStage(volume.id);
+    if (loop !== undefined) store.holdLoop(volume.id, loop);
+    throw error;
+  }
+}
+
+/** Undoes a stage that failed after the volume was in place. What goes wrong here must not hide why. */
+async function takeBack(
+  env: Env,
+  volume: VolumeRecord,
+  record: StageRecord,
+  staged: Staged,
+  shared: number | undefined,
+  call: Call,
+): Promise<void> {
+  if (staged.identity) await letGo(env.host, record.stagingPath);
+  if (staged.loopIndex === undefined || staged.loopIndex === shared) return;
+  try {
+    await backendOf(env, volume).release([staged.loopIndex], env.layout.volume(volume.id), call);
+  } catch (error) {
+    ownNode(env).store.holdLoop(volume.id, staged.loopIndex);
+    call.effect(`could not release /dev/loop${staged.loopIndex}: ${(error as Error).message}`);
+  }
+}
+
+function checkRepeat(existing: StageRecord, wanted: StageRecord): void {
+  if (existing.stagingPath !== wanted.stagingPath)
+    throw failedPrecondition(
+      `volume ${existing.volumeId} is staged at ${existing.stagingPath}; a volume has one staging path on a node, unstage it there first`,
+    );
+  if (existing.readOnly !== wanted.readOnly || !sameCapability(existing.capability, wanted.capability))
+    throw alreadyExists(
+      `volume ${existing.volumeId} is staged at ${existing.stagingPath} with another volume_capability; unstage it first`,
+    );
+}
+
+/**
+ * The staging folder is the CO's: it makes it, and removes it. One that is missing is made all the same where its parent
+ * is there, as COs differ in this.
+ * @returns what is mounted there.
+ */
+async function lookAtStaging(env: Env, stagingPath: string, call: Call): Promise<MountRoot | null> {
+  const { kind, mount } = await lookThroughDead(env, stagingPath, call);
+  if (kind === 'folder') return mount;
+  if (kind === 'missing') return makeStagingFolder(stagingPath);
+  throw invalidArgument(
+    `staging_target_path: expected a folder at ${stagingPath}, found ${kind === 'link' ? 'a symbolic link' : 'something else'}`,
+  );
+}
+
+async function makeStagingFolder(stagingPath: string): Promise<null> {
+  try {
+    await fs.mkdir(stagingPath, { mode: 0o750 });
+    return null;
+  } catch (error) {
+    if (errnoOf(error) !== 'ENOENT' && errnoOf(error) !== 'ENOTDIR') throw error;
+    throw failedPrecondition(
+      `staging_target_path: the folder that ${stagingPath} would be in does not exist; the CO has to make it`,
+    );
+  }
+}

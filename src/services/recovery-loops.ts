@@ -1,0 +1,99 @@
+import { existsSync, statSync } from 'node:fs';
+import * as path from 'node:path';
+import { LOOP_MAJOR, loopIndexOf } from '../backends/disk-loops';
+import type { LoopStatus, MountEntry } from '../host/host';
+import { sameDevice, splitDevice } from '../util/device';
+import { keyOf } from '../util/keys';
+import { DISK_NAME } from '../volumes/layout';
+import type { NodeStore } from '../volumes/node-store';
+import { readRecord } from '../volumes/record-file';
+import type { VolumeRecord } from '../volumes/records';
+import type { Env } from './env';
+
+/**
+ * Detaches the loop devices over our disks that nothing uses. Those that are still in use though nothing of ours is (a
+ * pod outlived its stage) are remembered: whoever stages the volume next has to use the same one.
+ */
+export async function sweepLoops(
+  env: Env,
+  store: NodeStore,
+  mounts: readonly MountEntry[],
+  repaired: string[],
+): Promise<void> {
+  const mounted = loopsIn(mounts);
+  for (const loop of await env.host.loops.list()) {
+    const key = keyOfDisk(env, loop);
+    if (key === undefined || stagedHere(store, key)) continue;
+    if (!mounted.has(loop.index) && !usedElsewhere(env, key)) {
+      await env.host.loops.detach(loop.index);
+      if (!(await isStill(env, loop))) {
+        repaired.push(`detached ${loop.path} from ${loop.backing.path}: no stage uses it`);
+        continue;
+      }
+      repaired.push(
+        `${loop.path} over ${loop.backing.path} is in use, but not by a stage: it is kept in mind`,
+      );
+    }
+    store.holdLoopOf(key, loop.index);
+  }
+}
+
+/** Loop devices that are mounted, or whose nodes are bound somewhere. */
+function loopsIn(mounts: readonly MountEntry[]): Set<number> {
+  const found = new Set<number>();
+  for (const { device, source, root } of mounts) {
+    const bound = /\/loop(\d+)$/.exec(root)?.[1];
+    // A btrfs has a device number of its own in the table; its source tells the loop device.
+    const indexes = [
+      device.major === LOOP_MAJOR ? device.minor : undefined,
+      loopIndexOf(source),
+      bound === undefined ? undefined : Number(bound),
+    ];
+    for (const index of indexes) if (index !== undefined) found.add(index);
+  }
+  return found;
+}
+
+/** The name of the volume's folder, when the file behind a loop device is, or was, the disk of one of ours. */
+function keyOfDisk(env: Env, { backing }: LoopStatus): string | undefined {
+  const file = backing.path.replace(/ \(deleted\)$/, '');
+  if (path.basename(file) !== DISK_NAME) return undefined;
+  const folder = path.dirname(file);
+  const key = path.basename(folder);
+  if (path.dirname(folder) === env.layout.volumes) return key;
+  // Another process may reach the same folder by another path.
+  const ours = statSync(path.join(env.layout.volumes, key, DISK_NAME), {
+    bigint: true,
+    throwIfNoEntry: false,
+  });
+  return ours && ours.ino === backing.inode && sameDevice(splitDevice(ours.dev), backing.device)
+    ? key
+    : undefined;
+}
+
+function stagedHere(store: NodeStore, volumeKey: string): boolean {
+  for (const stage of store.stages()) if (keyOf(stage.volumeId) === volumeKey) return true;
+  return false;
+}
+
+/** A node that is just staging the volume may have attached the device and not yet written its record. */
+function usedElsewhere(env: Env, volumeKey: string): boolean {
+  for (const node of env.nodes.others())
+    if (existsSync(`${env.layout.node(node.id).stages}/${volumeKey}.json`)) return true;
+  try {
+    const file = path.join(env.layout.volumes, volumeKey, 'volume.json');
+    const record = readRecord<VolumeRecord>(file, ['attachments']);
+    return Object.keys(record?.attachments ?? {}).some((nodeId) => nodeId !== env.node?.record.id);
+  } catch {
+    return false;
+  }
+}
+
+async function isStill(env: Env, { index, backing }: LoopStatus): Promise<boolean> {
+  const status = await env.host.loops.status(index);
+  return (
+    status !== null &&
+    status.backing.inode === backing.inode &&
+    sameDevice(status.backing.device, backing.device)
+  );
+}
