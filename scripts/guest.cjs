@@ -16,7 +16,7 @@ const { commandPhase, judge, testPhases } = require('./guest/phases.cjs');
 const { writeProject } = require('./guest/project.cjs');
 const { ensureRootDisk } = require('./guest/root-disk.cjs');
 const { prepareOrExit } = require('./lib/prepare.cjs');
-const { Children } = require('./lib/process.cjs');
+const { Children, STOPPING } = require('./lib/process.cjs');
 const { buildSanity } = require('./lib/sanity/binary.cjs');
 
 const root = path.join(__dirname, '..');
@@ -185,11 +185,19 @@ async function main(words) {
   if (!options['no-build']) await buildProject(children);
   const scratch = makeScratch();
   const clean = () => fs.rmSync(scratch, { recursive: true, force: true });
+  let stopped = false;
+  for (const signal of STOPPING) {
+    process.once(signal, () => {
+      stopped = true;
+    });
+  }
   children.stopWithUs(clean);
   const consoleLog = path.join(scratch, 'console.log');
   try {
     const machine = makeMachine(scratch, phases);
     const outcome = await runGuest(children, machine, { phases, options, scratch, consoleLog });
+    // Told to stop, we are leaving: the end of the machine is no result then.
+    if (stopped) await new Promise(() => {});
     const status = options.run === undefined ? null : commandStatus(outcome);
     const failed = status === null ? close(phases, outcome) : 0;
     if (failed > 0 || options['keep-log']) keepLog(consoleLog);
