@@ -47,8 +47,8 @@ export const createVolumeGroupSnapshot: Handler<'CreateVolumeGroupSnapshot'> = a
     snapshotIds: members.map((member) => member.id),
     parameters: request.parameters,
   };
-  await call.point('membersCut');
   try {
+    await call.point('membersCut');
     // Members whose group has no record are undone at the next start: the group comes into being with this write.
     await env.groups.commit(group, await env.groups.begin(id));
   } catch (error) {
@@ -86,9 +86,10 @@ function checkMembers(group: GroupRecord, ids: readonly string[]): void {
     );
 }
 
+/** The same ids in any order, each once. */
 function sameIds(a: readonly string[], b: readonly string[]): boolean {
-  const set = new Set(a);
-  return a.length === b.length && b.every((id) => set.has(id));
+  const set = new Set(b);
+  return a.length === b.length && a.every((id) => set.delete(id));
 }
 
 function membersOf(env: Env, group: GroupRecord): SnapshotRecord[] {

@@ -1,6 +1,7 @@
 import { failedPrecondition } from '../csi/status';
 import type { VolumeRecord } from '../volumes/records';
 import { backendOf, type Env } from './env';
+import { stagedElsewhere } from './staged-elsewhere';
 
 /**
  * Runs `work` while the bytes of all `volumes` stand still on this node: mounted filesystems are frozen, raw devices
@@ -14,6 +15,7 @@ export async function holdStill<T>(
 ): Promise<T> {
   const frozen: string[] = [];
   for (const volume of volumes) {
+    if (volumes.length > 1) await refuseElsewhere(env, volume);
     const stage = env.node?.store.stage(volume.id);
     if (!stage) continue;
     if (!backendOf(env, volume).blockImage) {
@@ -38,4 +40,14 @@ export async function holdStill<T>(
     }
   }
   return env.freezer.withFrozen(frozen, work);
+}
+
+/** A filesystem that another node has mounted cannot be frozen from here, so what is copied of it is of no one instant. */
+async function refuseElsewhere(env: Env, volume: VolumeRecord): Promise<void> {
+  const writer = (await stagedElsewhere(env, volume.id)).find(({ stage }) => !stage.readOnly);
+  if (writer)
+    throw failedPrecondition(
+      `volume ${volume.id} is staged writable on node ${writer.nodeId} and cannot be held still from here, so it cannot be ` +
+        'part of one instant with others; unstage it there first',
+    );
 }

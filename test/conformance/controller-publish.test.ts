@@ -7,10 +7,8 @@ const shared = mountCapability({ mode: 'MULTI_NODE_MULTI_WRITER' });
 conformance(
   'ControllerPublishVolume',
   (bench) => {
-    let second: string;
-    beforeAll(async () => {
-      second = 'node-2';
-    });
+    const second = 'node-2';
+    beforeAll(() => bench.keep({ profile: 'node', nodeId: second, dataDir: bench.driver.dataDir }));
     const attach = (volume_id: string, fields: object = {}) =>
       bench.csi.ControllerPublishVolume({
         volume_id,
@@ -18,8 +16,6 @@ conformance(
         volume_capability: writer,
         ...fields,
       });
-    const withSecondNode = () =>
-      bench.start({ profile: 'node', nodeId: second, dataDir: bench.driver.dataDir });
     const detach = (volume_id: string, node_id = '') =>
       bench.csi.ControllerUnpublishVolume({ volume_id, node_id });
 
@@ -70,7 +66,6 @@ conformance(
       'SINGLE_NODE_SINGLE_WRITER',
       'SINGLE_NODE_MULTI_WRITER',
     ] as const)('P04 a second node, %s: FAILED_PRECONDITION until the first is detached', async (mode) => {
-      await withSecondNode();
       const volume_capability = mountCapability({ mode });
       const id = await createVolume(bench.driver);
       await attach(id, { volume_capability });
@@ -87,7 +82,6 @@ conformance(
       ['MULTI_NODE_MULTI_WRITER', 'MULTI_NODE_MULTI_WRITER'],
       ['MULTI_NODE_MULTI_WRITER', 'MULTI_NODE_READER_ONLY'],
     ] as const)('P05 a second node, %s beside %s: OK', async (mode, otherMode) => {
-      await withSecondNode();
       const id = await createVolume(bench.driver);
       const first = await attach(id, { volume_capability: mountCapability({ mode }) });
       const other = await attach(id, {
@@ -100,7 +94,6 @@ conformance(
     });
 
     test('P05 a second node, one of the two exclusive: FAILED_PRECONDITION', async () => {
-      await withSecondNode();
       const one = await createVolume(bench.driver);
       await attach(one, { volume_capability: shared });
       expect(await outcome(attach(one, { node_id: second }))).toBe('FAILED_PRECONDITION');
@@ -123,7 +116,6 @@ conformance(
     });
 
     test('P07 the limit is that of the node: another has room', async () => {
-      await withSecondNode();
       const ids = await Promise.all([1, 2, 3, 4].map(() => createVolume(bench.driver)));
       const [a = '', b = '', c = '', d = ''] = ids;
       for (const id of [a, b, c]) await attach(id);
@@ -206,6 +198,7 @@ conformance(
 );
 
 conformance('ControllerUnpublishVolume', (bench) => {
+  beforeAll(() => bench.keep({ profile: 'node', nodeId: 'node-2', dataDir: bench.driver.dataDir }));
   const attach = (volume_id: string, node_id = 'node-1') =>
     bench.csi.ControllerPublishVolume({ volume_id, node_id, volume_capability: shared });
   const detach = (volume_id: string, node_id: string) =>
@@ -230,7 +223,6 @@ conformance('ControllerUnpublishVolume', (bench) => {
   });
 
   test('U02 an empty node_id: from every node', async () => {
-    await bench.start({ profile: 'node', nodeId: 'node-2', dataDir: bench.driver.dataDir });
     const id = await createVolume(bench.driver);
     await attach(id);
     await attach(id, 'node-2');
@@ -239,7 +231,6 @@ conformance('ControllerUnpublishVolume', (bench) => {
   });
 
   test('U02 one of two nodes: the other stays attached', async () => {
-    await bench.start({ profile: 'node', nodeId: 'node-2', dataDir: bench.driver.dataDir });
     const id = await createVolume(bench.driver);
     await attach(id);
     await attach(id, 'node-2');

@@ -1,4 +1,4 @@
-import { readlinkSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import * as fs from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import * as path from 'node:path';
@@ -19,16 +19,15 @@ export interface Target {
 const memory: Target = { name: 'memory', real: false };
 const loop: Target = { name: 'loop', real: true };
 
-/** Real mounts need root, and are made in a mount namespace of their own only: `unshare -m`. */
-export const targets: readonly Target[] = isPrivateRoot() ? [memory, loop] : [memory];
+const CAP_SYS_ADMIN = 21n;
 
-function isPrivateRoot(): boolean {
-  if (process.getuid?.() !== 0) return false;
-  try {
-    return readlinkSync('/proc/self/ns/mnt') !== readlinkSync('/proc/1/ns/mnt');
-  } catch {
-    return false;
-  }
+/** Best run under `unshare -m`: then what a killed run leaves mounted is gone with it. */
+export const targets: readonly Target[] = mayMount() ? [memory, loop] : [memory];
+
+function mayMount(): boolean {
+  if (!existsSync('/dev/loop-control')) return false;
+  const effective = /^CapEff:\s*([0-9a-f]+)$/m.exec(readFileSync('/proc/self/status', 'utf8'))?.[1];
+  return (BigInt(`0x${effective ?? '0'}`) & (1n << CAP_SYS_ADMIN)) !== 0n;
 }
 
 export type StartOptions = Partial<Omit<TestDriverOptions, 'host'>>;
@@ -38,6 +37,7 @@ export class Bench {
   private machine: Host | undefined;
   private shared: TestDriver | undefined;
   private readonly started: TestDriver[] = [];
+  private readonly kept: TestDriver[] = [];
   private folder = '';
 
   constructor(
@@ -66,6 +66,13 @@ export class Bench {
     return driver;
   }
 
+  /** One more driver that the whole group shares, for a beforeAll. */
+  async keep(options: StartOptions): Promise<TestDriver> {
+    const driver = await this.launch(options);
+    this.kept.push(driver);
+    return driver;
+  }
+
   private launch(options: StartOptions): Promise<TestDriver> {
     return TestDriver.start({ backend: this.target.name, ...options, host: this.host });
   }
@@ -73,7 +80,11 @@ export class Bench {
   async open(): Promise<void> {
     this.folder = await fs.mkdtemp(path.join(tmpdir(), 'fc-host-'));
     this.machine = this.target.real
-      ? createLinuxHost({ stateDir: this.folder, cacheDir: path.join(this.folder, 'cache') })
+      ? createLinuxHost({
+          stateDir: this.folder,
+          // Shared by all test files: a template of a size is made once.
+          cacheDir: path.join(tmpdir(), 'fake-csi-test-cache'),
+        })
       : createMemoryHost();
     this.shared = await this.launch(this.options);
   }
@@ -83,6 +94,7 @@ export class Bench {
   }
 
   async close(): Promise<void> {
+    for (const driver of this.kept.reverse()) await this.end(driver);
     if (this.shared) await this.end(this.shared);
     await fs.rm(this.folder, { recursive: true, force: true });
   }
