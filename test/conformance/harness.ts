@@ -112,7 +112,16 @@ export class Bench {
 
 /** A group of tests that holds on every machine there is. */
 export function conformance(title: string, body: (bench: Bench) => void, options: StartOptions = {}): void {
-  describe.each(targets)(`${title} on $name`, (target) => {
+  for (const target of targets) group(`${title} on ${target.name}`, target, body, options);
+}
+
+/** A group of tests of what no machine has a part in: the wire, the rules for fields, what is advertised. */
+export function protocol(title: string, body: (bench: Bench) => void, options: StartOptions = {}): void {
+  group(title, memory, body, options);
+}
+
+function group(title: string, target: Target, body: (bench: Bench) => void, options: StartOptions): void {
+  describe(title, () => {
     const bench = new Bench(target, options);
     beforeAll(() => bench.open());
     afterEach(() => bench.tidy());

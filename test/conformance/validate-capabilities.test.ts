@@ -1,7 +1,7 @@
 import { blockCapability, createVolume, MODE, mountCapability } from '../support/lifecycle';
-import { conformance, outcome } from './harness';
+import { outcome, protocol } from './harness';
 
-conformance('ValidateVolumeCapabilities', (bench) => {
+protocol('ValidateVolumeCapabilities', (bench) => {
   const validate = (volume_id: string, fields: object = {}) =>
     bench.csi.ValidateVolumeCapabilities({ volume_id, volume_capabilities: [mountCapability()], ...fields });
 
