@@ -93,7 +93,7 @@ async function makeStage(
     // The kubelet forgets a volume after a final error and never unstages it, so nothing may be left behind.
     if (staged) await takeBack(env, volume, record, staged, loop, call);
     store.removeStage(volume.id);
-    if (loop !== undefined) store.holdLoop(volume.id, loop);
+    await holdIfAlive(env, volume, record.loopIndex ?? loop);
     throw error;
   }
 }
@@ -112,9 +112,14 @@ async function takeBack(
   try {
     await backendOf(env, volume).release([staged.loopIndex], env.layout.volume(volume.id), call);
   } catch (error) {
-    ownNode(env).store.holdLoop(volume.id, staged.loopIndex);
     call.effect(`could not release /dev/loop${staged.loopIndex}: ${(error as Error).message}`);
   }
+}
+
+/** Somebody may have looked into the mount and hold it still: the next stage has to use the same superblock. */
+async function holdIfAlive(env: Env, volume: VolumeRecord, loop: number | undefined): Promise<void> {
+  if (loop !== undefined && (await backendOf(env, volume).loopOver(loop, env.layout.volume(volume.id))))
+    ownNode(env).store.holdLoop(volume.id, loop);
 }
 
 function checkRepeat(existing: StageRecord, wanted: StageRecord): void {
