@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import * as path from 'node:path';
 import type { Host, MountEntry } from '../../src/host/host';
 import { createLinuxHost } from '../../src/host/linux';
+import { type Clock, systemClock } from '../../src/util/clock';
 import { TestDriver, type TestDriverOptions } from './driver';
 import { type Attached, attachedBelow, clearTraces, NO_TRACES, tracesBelow } from './leaks';
 
@@ -75,6 +76,9 @@ export function useMachine(): RealMachine {
   afterAll(() => machine.close());
   return machine;
 }
+
+/** A clock on which waits for something that will not happen are over soon. */
+export const hurriedClock: Clock = { ...systemClock, monotonic: () => systemClock.monotonic() * 20 };
 
 /** Runs a program in the C locale; a failure shows what it printed. */
 export function run(program: string, ...args: string[]): string {

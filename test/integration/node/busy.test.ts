@@ -4,13 +4,13 @@ import { Code } from '../../../src/csi/status';
 import type { TestDriver } from '../../support/driver';
 import { ALL_KINDS, KINDS, readMark, writeMark } from '../../support/kinds';
 import { dispose, publish, release, type UsedVolume, use } from '../../support/lifecycle';
-import { useMachine } from '../../support/machine';
+import { hurriedClock, useMachine } from '../../support/machine';
 import { OtherNamespace } from '../../support/other-namespace';
 
 const machine = useMachine();
 let driver: TestDriver;
 beforeAll(async () => {
-  driver = await machine.start();
+  driver = await machine.start({ clock: hurriedClock });
 });
 
 function restage(target: TestDriver, used: UsedVolume) {
@@ -78,7 +78,7 @@ describe.each([KINDS.ext4, KINDS.xfs, KINDS.btrfs])('a $name volume that a pod o
   });
 
   it('is still staged on the same superblock after the driver restarted', async () => {
-    const first = await machine.start();
+    const first = await machine.start({ clock: hurriedClock });
     const used = await use(first, kind.options());
     await writeMark(kind, used, 'one superblock');
     const pod = await OtherNamespace.start();
@@ -87,7 +87,7 @@ describe.each([KINDS.ext4, KINDS.xfs, KINDS.btrfs])('a $name volume that a pod o
       await first.csi.NodeUnpublishVolume({ volume_id: used.id, target_path: used.target });
       await expect(unstage(used, first)).rejects.toMatchObject({ code: Code.FAILED_PRECONDITION });
       await first.stop();
-      second = await machine.start({ dataDir: first.dataDir });
+      second = await machine.start({ dataDir: first.dataDir, clock: hurriedClock });
       await restage(second, used);
       expect(machine.loops(first.dataDir)).toHaveLength(1);
       await publish(second, used);
