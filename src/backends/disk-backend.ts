@@ -105,18 +105,18 @@ export class DiskBackend implements Backend {
   }
 
   /** A disk that is gone is never made anew: an empty volume in place of a lost one would be a lie. */
-  private async checkDisk({ volume, at, accessType }: StageOrder): Promise<void> {
-    const disk = await fs.stat(at.disk, { bigint: true }).catch(missing);
-    const lost = (what: string) =>
-      new CsiError(
-        Code.DATA_LOSS,
-        `the disk of volume ${volume.id}, ${at.disk}, ${what}; restore it, or delete the volume`,
-      );
-    if (!disk) throw lost('is gone');
-    // What is wrong with a filesystem on a disk that was cut off, its kernel says best.
-    const promised = diskSize(BigInt(volume.capacityBytes));
-    if (accessType === 'block' && disk.size < promised)
-      throw lost(`has ${disk.size} bytes where ${promised} belong`);
+  private async checkDisk(order: StageOrder): Promise<void> {
+    if (!(await fs.stat(order.at.disk).catch(missing))) throw lost(order, 'is gone');
+  }
+
+  /**
+   * What is wrong with a filesystem on a disk that was cut off, its kernel says best; a raw device would just end. The
+   * device tells the size, since the model keeps that of a large disk beside its file.
+   */
+  private async checkWhole(loopIndex: number, order: StageOrder): Promise<void> {
+    const promised = diskSize(BigInt(order.volume.capacityBytes));
+    const found = (await this.options.host.loops.status(loopIndex))?.sizeBytes ?? 0n;
+    if (found < promised) throw lost(order, `has ${found} bytes where ${promised} belong`);
   }
 
   private async attach(order: StageOrder, autoclear: boolean, steps: Steps): Promise<LoopDevice> {
@@ -146,6 +146,8 @@ export class DiskBackend implements Backend {
     const loop = await this.attach(order, false, steps);
     const ours = loop.index !== order.loop;
     try {
+      // A device that is shared takes the size of its file when the volume is grown there.
+      if (ours) await this.checkWhole(loop.index, order);
       await order.note({ fsType: '', loopIndex: loop.index });
       await steps.point('noted');
     } catch (error) {
@@ -158,19 +160,51 @@ export class DiskBackend implements Backend {
 
   private async stageMount(order: StageOrder, steps: Steps): Promise<Staged> {
     const plan = await this.filesystem.prepare(order, steps);
+    try {
+      return await this.attachAndMount(order, plan, steps);
+    } catch (error) {
+      if (!(error instanceof HostError)) throw error;
+      if (plan.mismatch)
+        throw failedPrecondition(`${plan.mismatch}; the kernel: ${error.message}`, { cause: error });
+      if (!order.readOnly || order.loop !== undefined || !mayNeedReplay(error, plan.fsType)) throw error;
+    }
+    await this.replayJournal(order, plan, steps);
+    return this.attachAndMount(order, plan, steps);
+  }
+
+  private async attachAndMount(order: StageOrder, plan: Plan, steps: Steps): Promise<Staged> {
     // With autoclear the mount holds the device; without a mount, releasing it frees it.
     const loop = await this.attach(order, true, steps);
     try {
       await order.note({ fsType: plan.fsType, loopIndex: loop.index });
       await steps.point('noted');
       return await this.mount(order, plan, loop, steps);
-    } catch (error) {
-      if (plan.mismatch && error instanceof HostError)
-        throw failedPrecondition(`${plan.mismatch}; the kernel: ${error.message}`, { cause: error });
-      throw error;
     } finally {
       await loop.release();
     }
+  }
+
+  /**
+   * What a node that died had only written to its journal cannot be read without replaying that, which a read-only device
+   * does not allow (and every snapshot of a mounted xfs needs it). A read-only mount of a writable device does, and
+   * writes nothing else.
+   */
+  private async replayJournal(
+    { at, stagingPath }: StageOrder,
+    { fsType }: Plan,
+    steps: Steps,
+  ): Promise<void> {
+    const { loops, mounts } = this.options.host;
+    const options = fsType === 'xfs' ? ['nouuid'] : [];
+    const loop = await loops.attach(at.disk, { readOnly: false, autoclear: true });
+    try {
+      await mounts.mount({ fsType, source: loop.path, target: stagingPath, readOnly: true, options });
+      await mounts.unmount(stagingPath);
+    } finally {
+      await loop.release();
+    }
+    await this.loops.release(loop.index, at, steps);
+    steps.effect(`replayed the journal of ${fsType}`);
   }
 
   private async mount(order: StageOrder, plan: Plan, loop: LoopDevice, steps: Steps): Promise<Staged> {
@@ -257,6 +291,18 @@ export class DiskBackend implements Backend {
     if (!status) throw new HostError('ENODEV', 'stats', `the loop device of ${path} is gone`);
     return { deviceBytes: status.sizeBytes };
   }
+}
+
+/** How a filesystem says that its journal has to be replayed, and its device is read-only. */
+function mayNeedReplay({ errno }: HostError, fsType: FsType): boolean {
+  return errno === 'EROFS' || (fsType === 'btrfs' && errno === 'EIO');
+}
+
+function lost({ volume, at }: StageOrder, what: string): CsiError {
+  return new CsiError(
+    Code.DATA_LOSS,
+    `the disk of volume ${volume.id}, ${at.disk}, ${what}; restore it, or delete the volume`,
+  );
 }
 
 function missing(error: unknown): undefined {

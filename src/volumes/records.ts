@@ -137,6 +137,8 @@ export interface PublicationRecord {
   stagingPath: string;
   /** Nobody can write there: by the call, by its capability, or because the stage is read-only. */
   readOnly: boolean;
+  /** What the call said of it: a repeat must say the same, whatever else makes the volume read-only. */
+  requestedReadOnly: boolean;
   ephemeral: boolean;
   capability: CapabilityRecord;
   /** Digests of the contexts: a repeat must equal them, and they may hold what should not be kept. */

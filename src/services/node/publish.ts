@@ -42,10 +42,10 @@ export const nodePublishVolume: Handler<'NodePublishVolume'> = async (env, reque
   const capability = recordOf(requested);
   const volume = await volumeToPublish(env, request);
   try {
-    const problem = unservable(env, volume, capability);
-    if (problem) throw failedPrecondition(problem);
     const record = newRecord(env, request, volume, capability);
     checkAgainstOthers(env, record);
+    const problem = unservable(env, volume, capability);
+    if (problem) throw failedPrecondition(problem);
     const staged = await stagedFor(env, request, volume, capability, call);
     record.readOnly ||= ownNode(env).store.stage(volume.id)?.readOnly === true;
     if (!(await isPublished(env, volume, record, staged, call)))
@@ -82,6 +82,7 @@ function newRecord(
     targetPath: request.target_path,
     stagingPath: request.staging_target_path,
     readOnly: request.readonly || capability.readOnly,
+    requestedReadOnly: request.readonly,
     ephemeral: volume.origin === 'ephemeral',
     capability,
     volumeContextDigest: digestMap(context),
@@ -114,7 +115,7 @@ function checkAgainstOthers(env: Env, record: PublicationRecord): void {
 function samePublication(a: PublicationRecord, b: PublicationRecord): boolean {
   return (
     a.volumeId === b.volumeId &&
-    a.readOnly === b.readOnly &&
+    a.requestedReadOnly === b.requestedReadOnly &&
     a.stagingPath === b.stagingPath &&
     a.volumeContextDigest === b.volumeContextDigest &&
     a.publishContextDigest === b.publishContextDigest &&

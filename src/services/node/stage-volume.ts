@@ -6,7 +6,7 @@ import type { MountRoot } from '../../host/host';
 import { ensureFolder, errnoOf } from '../../util/files';
 import type { StageRecord, VolumeRecord } from '../../volumes/records';
 import { backendOf, type Call, type Env } from '../env';
-import { sameCapability } from '../volume-capability';
+import { sameCapability, unservable } from '../volume-capability';
 import { adoptStage, keepStage, type StageOptions, stageRecord } from './adopt-stage';
 import { isDead, lookThroughDead } from './dead-mounts';
 import { lockDisk, loopInUse } from './disk-sharing';
@@ -25,8 +25,10 @@ export async function stageVolume(
   const readOnly = checkAttached(env, volume, options.publishContext) || options.capability.readOnly;
   const record = stageRecord(env, volume, options, readOnly);
   const existing = store.stage(volume.id);
+  if (existing) checkRepeat(existing, record);
+  const problem = unservable(env, volume, options.capability);
+  if (problem) throw failedPrecondition(problem);
   if (existing) {
-    checkRepeat(existing, record);
     const staged = await inspectStage(env, volume, existing, call).catch(asMissing);
     if (staged) return staged;
   }

@@ -1,7 +1,7 @@
 import { failedPrecondition, notFound } from '../../csi/status';
 import type { Call, Env, Handler } from '../env';
 import { resolveVolume } from '../resolve';
-import { recordOf, requireCapability, unservable } from '../volume-capability';
+import { recordOf, requireCapability } from '../volume-capability';
 import { ownNode } from './own-node';
 import { stageVolume } from './stage-volume';
 import { knownVolume, unstageVolume } from './unstage-volume';
@@ -10,8 +10,6 @@ export const nodeStageVolume: Handler<'NodeStageVolume'> = async (env, request, 
   const requested = requireCapability(request.volume_capability);
   const capability = recordOf(requested);
   const volume = await resolveVolume(env, request.volume_id, request.volume_context);
-  const problem = unservable(env, volume, capability);
-  if (problem) throw failedPrecondition(problem);
   await stageVolume(
     env,
     volume,
@@ -32,7 +30,9 @@ export const nodeUnstageVolume: Handler<'NodeUnstageVolume'> = async (env, reque
   const { store } = ownNode(env);
   if (env.settings.strict && !store.stage(volumeId) && !knownVolume(env, volumeId))
     throw notFound(`volume ${JSON.stringify(volumeId)} does not exist`);
-  await refusePublished(env, volumeId, call);
+  // Staged elsewhere means not staged here, which is what is asked for (CSI 1.12, NodeUnstageVolume).
+  const elsewhere = store.stage(volumeId) !== undefined && store.stage(volumeId)?.stagingPath !== path;
+  if (!elsewhere) await refusePublished(env, volumeId, call);
   await unstageVolume(env, volumeId, path, call);
   return {};
 };
