@@ -59,8 +59,8 @@ export class DiskLoops {
   }
 }
 
-/** N of `/dev/loopN`. */
+/** N of `/dev/loopN`, or of such a device of the model, which keeps its own in a folder that exists nowhere. */
 export function loopIndexOf(devicePath: string): number | undefined {
-  const index = /^\/dev\/loop(\d+)$/.exec(devicePath)?.[1];
+  const index = /^\/dev\/(?:fake-csi-memory\/)?loop(\d+)$/.exec(devicePath)?.[1];
   return index === undefined ? undefined : Number(index);
 }

@@ -1,6 +1,7 @@
 import * as fs from 'node:fs/promises';
 import { Code, CsiError, failedPrecondition, invalidArgument } from '../csi/status';
 import { type Host, HostError, type MountRoot, type Usage } from '../host/host';
+import { parseWords } from '../host/linux/mounts-words';
 import { sameDevice, splitDevice } from '../util/device';
 import { errnoOf } from '../util/files';
 import { keyOf } from '../util/keys';
@@ -26,10 +27,6 @@ const MAX_BYTES = 2n ** 62n;
 export const tmpfsSource = (volumeId: string) => `fake-csi-${keyOf(volumeId)}`;
 /** Suffix of the mount point where a tmpfs is being filled. */
 export const FILLING = '.filling';
-/** Words that belong to a superblock a bind does not have; accepted so that one StorageClass serves every backend. */
-const PER_MOUNT_ONLY =
-  /^(ro|rw|(no)?(atime|diratime|suid|dev|exec|symfollow)|relatime|norelatime|strictatime|defaults)$/;
-
 /** Backends whose volumes are file trees, staged by a bind mount. */
 abstract class TreeBackend implements Backend {
   abstract readonly name: 'tmpfs' | 'directory';
@@ -67,7 +64,8 @@ abstract class TreeBackend implements Backend {
 
   async stage(order: StageOrder, steps: Steps): Promise<Staged> {
     if (order.fsType !== '') this.chooseFsType(order.fsType);
-    const foreign = order.mountFlags.find((flag) => !PER_MOUNT_ONLY.test(flag));
+    const { filesystem, superblock } = parseWords(order.mountFlags);
+    const foreign = filesystem[0]?.key ?? superblock[0];
     if (foreign !== undefined)
       throw new HostError('EINVAL', 'mount', `${this.name} takes per-mount options only`, foreign);
     const source = await this.open(order, steps);
