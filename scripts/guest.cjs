@@ -8,9 +8,9 @@ const fs = require('node:fs');
 const path = require('node:path');
 const { parseArgs } = require('node:util');
 
+const { runUnits } = require('./guest/fleet.cjs');
 const { writeInitramfs } = require('./guest/initramfs.cjs');
 const { ensureKernel } = require('./guest/kernel.cjs');
-const { runMachine } = require('./guest/machine.cjs');
 const { ensurePackages } = require('./guest/packages.cjs');
 const { commandPhase, judge, testPhases } = require('./guest/phases.cjs');
 const { writeProject } = require('./guest/project.cjs');
@@ -22,17 +22,11 @@ const { buildSanity } = require('./lib/sanity/binary.cjs');
 const root = path.join(__dirname, '..');
 const cache = path.join(root, '.cache/guest');
 
-/** Seen: 13 s alone on two cores, 20 s beside a busy neighbour. */
-const BOOT_MS = 120_000;
-
-/** All bits of the capabilities that Linux 6.1 knows (CAP_CHECKPOINT_RESTORE is number 40). */
-const EVERY_CAPABILITY = (1n << 41n) - 1n;
-
 const USAGE = `usage: npm run guest                          the integration tests, then csi-sanity with ext4
        npm run guest -- --phase integration   one of the phases: integration, sanity
        npm run guest -- --run 'uname -a'      any command in the checkout; its status is this one's
 options: --no-build          take dist and csi-sanity as they are
-         --keep-log          keep the guest's console even when all went well
+         --keep-log          keep the guests' consoles even when all went well
          --timeout SECONDS   for --run (default 600)
          --accel kvm         where KVM works: ten times faster`;
 
@@ -95,49 +89,17 @@ async function buildProject(children) {
   if (problem !== null) throw new Error(`csi-sanity was not built: ${problem}`);
 }
 
-/** Makes the machine's parts, or takes them from the cache. */
-function makeMachine(scratch, phases) {
+/** Makes what the machines are made of, or takes it from the cache. */
+function makeParts(scratch, accelerator) {
   const packages = ensurePackages(say);
   const kernel = ensureKernel(cache, say);
-  const node = fs.realpathSync(process.execPath);
-  const parts = { kernel, packages, root, node };
+  const parts = { kernel, packages, root, node: fs.realpathSync(process.execPath) };
   const rootDisk = ensureRootDisk(cache, scratch, parts, say);
   const initramfs = path.join(scratch, 'initramfs');
   writeInitramfs(initramfs, parts);
   const project = path.join(scratch, 'project.tar');
-  const plan = { phases: phases.map(({ judge: _, ...phase }) => phase) };
-  writeProject(project, { root, scratch, plan });
-  return { kernel, rootDisk, initramfs, project };
-}
-
-/** Runs the phases in the guest. @returns the agent's events `ended`, by phase, and what went wrong with the machine. */
-async function runGuest(children, machine, { phases, options, scratch, consoleLog }) {
-  const ended = new Map();
-  const problems = [];
-  const onEvent = (event) => {
-    if (event.event === 'output') process.stdout.write(event.data);
-    if (event.event === 'ended') ended.set(event.phase, event);
-    if (event.event === 'booted') {
-      say(`Linux ${event.release}, booted in ${event.uptime.toFixed(1)} s, CapEff ${event.capEff}`);
-      const missing = EVERY_CAPABILITY & ~BigInt(`0x${event.capEff}`);
-      if (missing !== 0n) problems.push(`the guest's root lacks capabilities: 0x${missing.toString(16)}`);
-    }
-  };
-  const totalMs = phases.reduce((sum, { timeoutMs }) => sum + timeoutMs, BOOT_MS + 30_000);
-  try {
-    const limits = { bootMs: BOOT_MS, totalMs };
-    await runMachine(children, {
-      ...machine,
-      ...limits,
-      scratch,
-      consoleLog,
-      accelerator: options.accel,
-      onEvent,
-    });
-  } catch (error) {
-    problems.push(error.message);
-  }
-  return { ended, problems };
+  writeProject(project, root);
+  return { accelerator, kernel, rootDisk, initramfs, project };
 }
 
 /** Prints each phase's closing lines, and the sum as the last line. @returns {number} failures. */
@@ -145,9 +107,9 @@ function close(phases, { ended, problems }) {
   const total = { passed: 0, failed: problems.length, skipped: 0 };
   for (const problem of problems) console.log(`FAILED ${problem}`);
   for (const phase of phases) {
-    const event = ended.get(phase.name);
-    const verdict = judge(phase, event);
-    console.log(`\n${phase.name} (${event === undefined ? 'not ended' : `${event.seconds.toFixed(1)} s`})`);
+    const verdict = judge(phase, ended);
+    const seconds = phase.units.reduce((time, { unit }) => time + (ended.get(unit)?.seconds ?? 0), 0);
+    console.log(`\n${phase.name} (${seconds.toFixed(1)} s)`);
     for (const line of verdict.lines) console.log(line);
     for (const problem of verdict.problems) console.log(`FAILED ${problem}`);
     total.passed += verdict.passed;
@@ -165,10 +127,12 @@ function commandStatus({ ended, problems }) {
   return event === undefined || event.timedOut || problems.length > 0 ? null : event.status;
 }
 
-function keepLog(consoleLog) {
-  const kept = path.join(cache, 'console.log');
-  fs.copyFileSync(consoleLog, kept);
-  say(`the guest's console is in ${path.relative(process.cwd(), kept)}`);
+function keepLogs(files) {
+  for (const file of files.filter((name) => fs.existsSync(name))) {
+    const kept = path.join(cache, path.basename(file));
+    fs.copyFileSync(file, kept);
+    say(`a guest's console is in ${path.relative(process.cwd(), kept)}`);
+  }
 }
 
 async function main(words) {
@@ -192,15 +156,15 @@ async function main(words) {
     });
   }
   children.stopWithUs(clean);
-  const consoleLog = path.join(scratch, 'console.log');
   try {
-    const machine = makeMachine(scratch, phases);
-    const outcome = await runGuest(children, machine, { phases, options, scratch, consoleLog });
-    // Told to stop, we are leaving: the end of the machine is no result then.
+    const parts = makeParts(scratch, options.accel);
+    const units = phases.flatMap((phase) => phase.units);
+    const outcome = await runUnits(children, parts, { units, scratch, live: options.run !== undefined, say });
+    // Told to stop, we are leaving: the end of the machines is no result then.
     if (stopped) await new Promise(() => {});
     const status = options.run === undefined ? null : commandStatus(outcome);
     const failed = status === null ? close(phases, outcome) : 0;
-    if (failed > 0 || options['keep-log']) keepLog(consoleLog);
+    if (failed > 0 || options['keep-log']) keepLogs(outcome.consoleLogs);
     return status ?? (failed > 0 ? 1 : 0);
   } finally {
     clean();

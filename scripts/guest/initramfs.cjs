@@ -48,7 +48,7 @@ function writeInitramfs(file, { kernel, root, node }) {
     ),
     cpioEntry('init', PROGRAM, script('init', { MODULES: names.join(' ') })),
     cpioEntry('inittab', FILE, script('inittab', {})),
-    cpioEntry('run-phases', PROGRAM, script('run-phases', { ROOT: root, NODE: node })),
+    cpioEntry('run-agent', PROGRAM, script('run-agent', { ROOT: root, NODE: node })),
     cpioEntry('TRAILER!!!', 0),
   ];
   fs.writeFileSync(file, Buffer.concat(entries));

@@ -1,4 +1,4 @@
-// The QEMU machine: its command line, its end, and the events that come out of it.
+// One QEMU machine: its command line, its life, and the units of work it is handed.
 'use strict';
 
 const fs = require('node:fs');
@@ -27,6 +27,15 @@ const KERNEL_PARAMETERS = [
   'audit=0',
 ];
 
+/** Taken from the host page by page as it is used. */
+const MEMORY_MIB = 3072;
+
+/** Seen: 13 s alone on two cores, 33 s beside many busy neighbours. */
+const BOOT_MS = 150_000;
+
+/** The agent enforces a unit's time limit; a guest that has not even said so after this long hangs. */
+const GRACE_MS = 30_000;
+
 const CONSOLE_LINES = 30;
 
 function qemuArguments({ accelerator, kernel, initramfs, rootDisk, project, consoleLog }) {
@@ -39,12 +48,12 @@ function qemuArguments({ accelerator, kernel, initramfs, rootDisk, project, cons
   return [
     ...['-nodefaults', '-no-user-config', '-no-reboot', '-display', 'none', '-nic', 'none'],
     ...['-accel', emulated ? 'tcg,thread=multi' : accelerator, '-cpu', emulated ? EMULATED_CPU : 'max'],
-    ...['-smp', '2', '-m', '4096', '-object', 'iothread,id=disks'],
+    ...['-smp', '2', '-m', String(MEMORY_MIB), '-object', 'iothread,id=disks'],
     ...['-kernel', kernel.image, '-initrd', initramfs, '-append', KERNEL_PARAMETERS.join(' ')],
     ...disk('root', rootDisk, 'snapshot=on'),
     ...disk('project', project, 'readonly=on'),
-    ...['-device', 'virtio-serial-pci', '-chardev', 'stdio,id=events,signal=off'],
-    ...['-device', 'virtserialport,chardev=events,name=fake-csi.events'],
+    ...['-device', 'virtio-serial-pci', '-chardev', 'stdio,id=host,signal=off'],
+    ...['-device', 'virtserialport,chardev=host,name=fake-csi.host'],
     ...['-serial', `file:${consoleLog}`],
   ];
 }
@@ -67,52 +76,64 @@ function consoleTail(file) {
 }
 
 /**
- * Boots the guest and returns when it has powered itself off.
- * @param {object} options what qemuArguments takes, and `scratch` (folder for the disk's overlay), `bootMs`, `totalMs`
- *   and `onEvent`, which is given each event of inside/agent.cjs.
- * @throws with the end of its console when it does not boot in `bootMs`, is not done in `totalMs`, or ends before.
+ * Boots a guest, hands it units until there is none, and returns when it has powered itself off.
+ * @param {object} options what qemuArguments takes, and `scratch`, the folder for the disk's overlay.
+ * @param {{ take: () => object | undefined, booted: (event: object) => void, output: (unit: object, data: string) => void,
+ *   ended: (unit: object, event: object) => void }} work `take` gives the next unit; the others are told.
+ * @throws with the end of its console when it does not boot, hangs, or ends before it should.
  */
-async function runMachine(children, options) {
-  const { scratch, consoleLog, bootMs, totalMs, onEvent } = options;
+async function runMachine(children, options, work) {
   // setpriv: the kernel ends QEMU with us, even when we are killed and can stop nobody.
   const words = ['--pdeathsig', 'KILL', 'qemu-system-x86_64', ...qemuArguments(options)];
   const qemu = children.start('setpriv', words, {
-    // QEMU takes the end of its stdin for the end of the port's other side: it gets a pipe that stays open.
+    // QEMU takes the end of its stdin for the end of the port's other side.
     stdio: ['pipe', 'pipe', 'pipe'],
-    env: { ...process.env, TMPDIR: scratch },
+    env: { ...process.env, TMPDIR: options.scratch },
   });
   let problem = null;
-  const giveUp = (sentence) => {
-    problem ??= sentence;
-    void children.stop(qemu, 5_000);
+  let timer;
+  const expectWithin = (ms, sentence) => {
+    clearTimeout(timer);
+    timer = setTimeout(() => {
+      problem ??= `${sentence} within ${ms / 1000} s`;
+      void children.stop(qemu, 5_000);
+    }, ms);
   };
-  const bootTimer = setTimeout(() => giveUp(`the guest did not boot within ${bootMs / 1000} s`), bootMs);
-  const timer = setTimeout(() => giveUp(`the guest was not done after ${totalMs / 1000} s`), totalMs);
 
-  let done = false;
+  let current;
+  let finished = false;
+  const handOut = () => {
+    current = work.take();
+    finished = current === undefined;
+    if (finished) expectWithin(GRACE_MS, 'the guest did not power off');
+    else expectWithin(current.timeoutMs + GRACE_MS, `the guest did not end ${current.unit}`);
+    qemu.stdin.write(`${JSON.stringify(current ?? { end: true })}\n`);
+  };
+  expectWithin(BOOT_MS, 'the guest did not boot');
   readEvents(qemu.stdout, (event) => {
-    if (event.event === 'booted') clearTimeout(bootTimer);
-    if (event.event === 'done') {
-      done = true;
-      // The agent waits for it: see there.
-      qemu.stdin.write('\n');
+    if (event.event === 'output') {
+      work.output(current, event.data);
+      return;
     }
-    onEvent(event);
+    if (event.event === 'booted') work.booted(event);
+    else work.ended(current, event);
+    handOut();
   });
   let complaints = '';
   qemu.stderr.setEncoding('utf8').on('data', (data) => {
     complaints += data;
   });
+  // What is written to a machine that has died is lost, and its end is reported below.
   qemu.stdin.on('error', () => {});
-  const ended = await new Promise((resolve) => {
+  const how = await new Promise((resolve) => {
     qemu.once('error', (error) => resolve(error.message));
     qemu.once('close', (code, signal) => resolve(signal ?? `status ${code}`));
   });
-  clearTimeout(bootTimer);
   clearTimeout(timer);
-  if (!done) problem ??= `the guest ended before its phases did (QEMU: ${ended})`;
+  if (!finished) problem ??= `the guest ended by itself (QEMU: ${how})`;
   if (problem === null) return;
-  throw new Error(`${problem}\n${complaints}--- the guest's console ends:\n${consoleTail(consoleLog)}\n---`);
+  const tail = consoleTail(options.consoleLog);
+  throw new Error(`${problem}\n${complaints}--- the guest's console ends:\n${tail}\n---`);
 }
 
-module.exports = { runMachine };
+module.exports = { MEMORY_MIB, runMachine };

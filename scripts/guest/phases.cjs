@@ -8,124 +8,144 @@ const path = require('node:path');
 /** Emulated CPUs are an order of magnitude slower, and Jest's own limit is 5 s. */
 const TEST_TIMEOUT_MS = 120_000;
 
+const UNIT_TIMEOUT_MS = 15 * 60_000;
+
+/** Enough for two machines to end at about the same time; each start of Jest takes ten seconds there. */
+const JEST_SHARDS = 6;
+
 const JEST_REPORT = '/tmp/jest-report.json';
 const SANITY_SUMMARY = '/tmp/sanity-summary.json';
 
 /**
- * @typedef {{ name: string, command: string, timeoutMs: number, resultFile?: string, judge: Function }} Phase `command`
- *   is a shell's, run in the checkout; `resultFile` is read when it has ended.
+ * @typedef {{ unit: string, command: string, timeoutMs: number, resultFile?: string }} Unit what one machine runs in one
+ *   go; see inside/agent.cjs.
+ * @typedef {{ name: string, units: Unit[], judge: (ended: object[]) => Verdict }} Phase `judge` is given the agent's events
+ *   of all units.
  * @typedef {{ passed: number, failed: number, skipped: number, lines: string[], problems: string[] }} Verdict `lines` are
  *   for people; each of `problems` counts as one failure besides `failed`.
  */
 
-function testFiles(root) {
-  const folder = path.join(root, 'test/integration');
-  if (!fs.existsSync(folder)) return [];
-  return fs.readdirSync(folder, { recursive: true }).filter((name) => name.endsWith('.test.ts'));
+/** What a unit wrote to its result file. */
+function resultOf({ unit, status, result }) {
+  if (result === null) throw new Error(`${unit} ended with status ${status} and left no result`);
+  return JSON.parse(result);
 }
 
-/** @returns {Verdict} of Jest's --json report. */
-function judgeJest({ status, result }, files) {
-  if (result === null) throw new Error('Jest left no report');
-  const report = JSON.parse(result);
-  const problems = [];
-  if (files.length === 0) problems.push('there is no test file in test/integration');
-  if (report.numTotalTestSuites !== files.length) {
-    problems.push(`${files.length} files of tests must run, ${report.numTotalTestSuites} did`);
+function sum(reports, key) {
+  return reports.reduce((total, report) => total + report[key], 0);
+}
+
+/** Of Jest's --json reports. @returns {Verdict} */
+function judgeJest(ended, files) {
+  const reports = ended.map(resultOf);
+  const suites = reports.flatMap((report) => report.testResults);
+  const problems = suites
+    .filter(
+      (suite) =>
+        suite.status === 'failed' && suite.assertionResults.every((test) => test.status !== 'failed'),
+    )
+    .map((suite) => `${suite.name}: ${suite.message.split('\n')[0]}`);
+  if (files.length === 0) problems.push('there is no test in test/integration');
+  if (suites.length !== files.length) {
+    problems.push(`${files.length} files of tests must run, ${suites.length} did`);
   }
-  for (const file of report.testResults.filter((suite) => suite.assertionResults.length === 0)) {
-    problems.push(`no test ran of ${file.name}`);
+  const failed = sum(reports, 'numFailedTests');
+  const dead = ended.find(({ status }) => status !== 0);
+  if (dead !== undefined && failed === 0 && problems.length === 0) {
+    problems.push(`${dead.unit} ended with status ${dead.status}`);
   }
-  const { numPassedTests: passed, numFailedTests: failed, numTotalTests: total } = report;
-  if (status !== 0 && failed === 0 && problems.length === 0)
-    problems.push(`Jest ended with status ${status}`);
-  const skipped = report.testResults.flatMap((file) =>
-    file.assertionResults.filter((test) => test.status === 'pending' || test.status === 'todo'),
+  const skipped = suites.flatMap((suite) =>
+    suite.assertionResults.filter(({ status }) => status === 'pending' || status === 'todo'),
   );
-  return {
-    passed,
-    failed,
-    skipped: skipped.length,
-    lines: [
-      ...skipped.map((test) => `skipped: ${test.fullName}`),
-      `Test Suites: ${report.numPassedTestSuites} passed, ${report.numTotalTestSuites} total`,
-      `Tests:       ${passed} passed, ${failed} failed, ${skipped.length} skipped, ${total} total`,
-    ],
-    problems,
-  };
+  const passed = sum(reports, 'numPassedTests');
+  const lines = [
+    ...skipped.map((test) => `skipped: ${test.fullName}`),
+    `Test Suites: ${sum(reports, 'numPassedTestSuites')} passed, ${suites.length} total`,
+    `Tests:       ${passed} passed, ${failed} failed, ${skipped.length} skipped, ${sum(reports, 'numTotalTests')} total`,
+  ];
+  return { passed, failed, skipped: skipped.length, lines, problems };
 }
 
-/** @returns {Verdict} of the summary that sanity.cjs writes for the one profile that was asked for. */
-function judgeSanity({ status, result }, profile) {
-  if (result === null) throw new Error('csi-sanity left no summary');
-  const { profiles, leftOut } = JSON.parse(result);
+/** @returns {Phase} */
+function integrationPhase(root) {
+  const folder = path.join(root, 'test/integration');
+  const files = fs.readdirSync(folder, { recursive: true }).filter((name) => name.endsWith('.test.ts'));
+  const shards = Math.max(1, Math.min(JEST_SHARDS, files.length));
+  const command = [
+    'node node_modules/jest/bin/jest.js --selectProjects integration --runInBand --ci --no-watchman',
+    // With the default, all of the checkout, most of the start goes into listing node_modules.
+    '--roots test/integration --roots src',
+    `--testTimeout=${TEST_TIMEOUT_MS} --json --outputFile=${JEST_REPORT}`,
+  ].join(' ');
+  const units = Array.from({ length: shards }, (_, i) => ({
+    unit: `integration ${i + 1}/${shards}`,
+    command: `${command} --shard=${i + 1}/${shards} >/dev/null`,
+    resultFile: JEST_REPORT,
+    timeoutMs: UNIT_TIMEOUT_MS,
+  }));
+  return { name: 'integration', units, judge: (ended) => judgeJest(ended, files) };
+}
+
+/** Of the summary that sanity.cjs writes, for the one profile that was asked for. @returns {Verdict} */
+function judgeSanity([ended], profile) {
+  const { profiles, leftOut } = resultOf(ended);
   const ran = profiles.find(({ name }) => name === profile.name);
   if (ran === undefined) throw new Error(`profile ${profile.name} was left out: ${JSON.stringify(leftOut)}`);
   const problems = ran.expected.map((spec) => `failed, though every capability is there: ${spec}`);
   if (ran.failed === 0 && ran.passed < profile.passed) {
     problems.push(`${profile.passed} specs must pass, ${ran.passed} did`);
   }
-  if (status !== 0 && ran.failed === 0 && problems.length === 0) {
-    problems.push(`sanity.cjs ended with status ${status}`);
+  if (ended.status !== 0 && ran.failed === 0 && problems.length === 0) {
+    problems.push(`sanity.cjs ended with status ${ended.status}`);
   }
   return { passed: ran.passed, failed: ran.failed, skipped: 0, lines: ran.closing, problems };
 }
 
-/** @returns {Phase[]} */
+/** @returns {Phase} */
+function sanityPhase(root) {
+  const { PROFILES } = require(path.join(root, 'test/sanity/profiles.cjs'));
+  const profile = PROFILES.find(({ name }) => name === 'ext4');
+  const unit = {
+    unit: 'sanity',
+    command: `node scripts/sanity.cjs run ${profile.name} --no-build --summary ${SANITY_SUMMARY}`,
+    resultFile: SANITY_SUMMARY,
+    timeoutMs: UNIT_TIMEOUT_MS,
+  };
+  return { name: 'sanity', units: [unit], judge: (ended) => judgeSanity(ended, profile) };
+}
+
+/** The longest unit comes first: what comes last should be short. @returns {Phase[]} */
 function testPhases(root) {
-  const files = testFiles(root);
-  const profile = require(path.join(root, 'test/sanity/profiles.cjs')).PROFILES.find(
-    ({ name }) => name === 'ext4',
-  );
-  const jest = [
-    'node node_modules/jest/bin/jest.js --selectProjects integration --runInBand --ci --no-watchman',
-    // With the default, all of the checkout, most of the start goes into listing node_modules.
-    '--roots test/integration --roots src',
-    `--testTimeout=${TEST_TIMEOUT_MS} --json --outputFile=${JEST_REPORT} >/dev/null`,
-  ];
-  return [
-    {
-      name: 'integration',
-      command: jest.join(' '),
-      resultFile: JEST_REPORT,
-      timeoutMs: 15 * 60_000,
-      judge: (ended) => judgeJest(ended, files),
-    },
-    {
-      name: 'sanity',
-      command: `node scripts/sanity.cjs run ext4 --no-build --summary ${SANITY_SUMMARY}`,
-      resultFile: SANITY_SUMMARY,
-      timeoutMs: 15 * 60_000,
-      judge: (ended) => judgeSanity(ended, profile),
-    },
-  ];
+  return [sanityPhase(root), integrationPhase(root)];
 }
 
 /** A command of the user's: it passes when its status is 0. @returns {Phase} */
 function commandPhase(command, timeoutMs) {
-  const judge = ({ status }) => ({
+  const judge = ([{ status }]) => ({
     passed: status === 0 ? 1 : 0,
     failed: status === 0 ? 0 : 1,
     skipped: 0,
     lines: [],
     problems: [],
   });
-  return { name: 'run', command, timeoutMs, judge };
+  return { name: 'run', units: [{ unit: 'run', command, timeoutMs }], judge };
 }
 
-/** What is said of a phase that did not come to a verdict of its own. @returns {Verdict} */
-function broken(problem) {
-  return { passed: 0, failed: 0, skipped: 0, lines: [], problems: [problem] };
-}
-
-/** @returns {Verdict} of a phase; `ended` is the agent's event, undefined when there was none. */
+/** Of a phase; `ended` are the agent's events by unit. @returns {Verdict} */
 function judge(phase, ended) {
-  if (ended === undefined) return broken(`phase ${phase.name} did not end`);
-  if (ended.timedOut) return broken(`phase ${phase.name} was not done after ${phase.timeoutMs / 1000} s`);
+  const problems = phase.units
+    .filter(({ unit }) => ended.get(unit)?.timedOut ?? true)
+    .map(({ unit, timeoutMs }) =>
+      ended.has(unit) ? `${unit} was not done after ${timeoutMs / 1000} s` : `${unit} did not end`,
+    );
+  const there = phase.units.filter(({ unit }) => ended.has(unit) && !ended.get(unit).timedOut);
+  const nothing = { passed: 0, failed: 0, skipped: 0, lines: [], problems };
+  if (there.length === 0) return nothing;
   try {
-    return phase.judge(ended);
+    const verdict = phase.judge(there.map(({ unit }) => ended.get(unit)));
+    return { ...verdict, problems: [...problems, ...verdict.problems] };
   } catch (error) {
-    return broken(`phase ${phase.name} ended with status ${ended.status}: ${error.message}`);
+    return { ...nothing, problems: [...problems, error.message] };
   }
 }
 
