@@ -1,5 +1,6 @@
 import { StillInUse } from '../backends/backend';
 import {
+  Code,
   CsiError,
   failedPrecondition,
   internal,
@@ -12,7 +13,7 @@ import { errnoOf } from '../util/files';
 
 /** What a service threw, as an answer. The kubelet tells final from uncertain errors by the code, so each has its own. */
 export function toCsiError(error: unknown): CsiError {
-  if (error instanceof CsiError) return error;
+  if (error instanceof CsiError) return canonical(error);
   const message =
     error instanceof Error && error.message !== '' ? error.message : `unexpected: ${String(error)}`;
   if (error instanceof StillInUse) return failedPrecondition(message, { cause: error });
@@ -36,6 +37,22 @@ export function toCsiError(error: unknown): CsiError {
     default:
       return internal(message, { cause: error });
   }
+}
+
+/** Whoever made the error: the wire carries one of the sixteen codes and a sentence (CSI 1.12, Error Scheme). */
+function canonical(error: CsiError): CsiError {
+  const known = Code[error.code] !== undefined;
+  if (known && /\S/.test(error.message)) return error;
+  const why = known
+    ? `${error.codeName} without a reason`
+    : `the code ${error.code}, which gRPC does not have`;
+  return new CsiError(
+    known ? error.code : Code.UNKNOWN,
+    error.message.trim() || `the call ended with ${why}`,
+    {
+      cause: error,
+    },
+  );
 }
 
 /** A programming error deserves its stack in the log; an answer that was meant does not. */

@@ -1,7 +1,7 @@
 import { closedGate, type Gate } from '../csi/capabilities';
 import { redactRequest, redactResponse } from '../csi/redact';
 import { type Method, type RequestOf, type ResponseOf, rpcs, type ServiceName, subjectOf } from '../csi/rpcs';
-import { type CsiError, unimplemented } from '../csi/status';
+import { CsiError, unimplemented } from '../csi/status';
 import type { Journal } from '../journal/journal';
 import type { Call, Env } from '../services/env';
 import type { Handlers, StreamingMethod, UnaryMethod } from '../services/index';
@@ -10,7 +10,7 @@ import { type RuleConfig, validateRequest } from '../services/rules/index';
 import type { Locks } from '../volumes/locks';
 import { isUnexpected, toCsiError } from './errors';
 import type { FaultGate, GateCall } from './gate';
-import { scrubber } from './scrub';
+import { type Scrubber, scrubber } from './scrub';
 import type { SecretPolicy } from './secrets';
 
 /** What the transport knows of a call. */
@@ -108,10 +108,12 @@ export class Pipeline {
       this.close(context, response);
     } catch (error) {
       const answer = toCsiError(error);
-      if (isUnexpected(error))
-        env.log.error({ call: gate.id, method, stack: (error as Error)?.stack }, 'unexpected error');
+      if (isUnexpected(error)) {
+        const stack = context.scrub.log(String((error as Error)?.stack));
+        env.log.error({ call: gate.id, method, stack }, 'unexpected error');
+      }
       this.close(context, undefined, answer);
-      throw answer;
+      throw new CsiError(answer.code, context.scrub.answer(answer.message), { cause: error });
     } finally {
       unlock?.();
       this.running -= 1;
@@ -169,7 +171,7 @@ export class Pipeline {
       get signal() {
         return incoming.signal;
       },
-      effect: (text) => effects.push(scrub(text)),
+      effect: (text) => effects.push(scrub.log(text)),
       point: (name) => faults.point(gate, name),
     };
     const { volumeId, nodeId, targetPath, stagingTargetPath, volumePath } = subjectOf(method, request);
@@ -211,7 +213,7 @@ export class Pipeline {
     const { method } = gate;
     const durationMs = Math.round((env.clock.monotonic() - context.began) * 1000) / 1000;
     const code = error?.codeName ?? 'OK';
-    const message = error && scrub(error.loggable);
+    const message = error && scrub.log(error.loggable);
     journal.append({
       type: 'answered',
       call: gate.id,
@@ -246,7 +248,7 @@ interface CallContext<M extends Method> {
   call: Call;
   fired: string[];
   effects: string[];
-  scrub(text: string): string;
+  scrub: Scrubber;
   subject: { volumeId?: string; targetPath?: string; stagingTargetPath?: string };
   incoming: Incoming;
   began: number;

@@ -9,20 +9,33 @@ interface Sensitive {
 /** Flags of up to this length are words like `ro` and `nodev`: no secret, and part of many others. */
 const SHORT_FLAG = 5;
 
-/**
- * A function that removes what a request says in confidence from a text about it: error messages repeat paths and flags,
- * and the kernel's own words may repeat what it was given. Secrets and mount flags must reach no log and no journal
- * (CSI 1.12, Secrets Requirements and VolumeCapability.MountVolume).
- */
-export function scrubber(request: object): (text: string) => string {
-  const sensitive = [...confidential(request as Sensitive)].sort((a, b) => b.length - a.length);
-  if (sensitive.length === 0) return (text) => text;
-  return (text) => sensitive.reduce((left, word) => left.replaceAll(word, STRIPPED), text);
+export interface Scrubber {
+  /** For logs and the journal: without secrets and mount flags. */
+  log(text: string): string;
+  /** For the client, which is told the mount flag that was refused but never a secret. */
+  answer(text: string): string;
 }
 
-function confidential(request: Sensitive): Set<string> {
+/**
+ * Removes what a request says in confidence from texts about it: error messages repeat paths and flags, and the kernel's
+ * own words may repeat what it was given. Secrets and mount flags must reach no log and no journal, secrets no answer
+ * (CSI 1.12, Secrets Requirements and VolumeCapability.MountVolume).
+ */
+export function scrubber(request: object): Scrubber {
+  const { secrets = {} } = request as Sensitive;
+  const secret = Object.values(secrets).filter((value) => value !== '');
+  return { log: without([...secret, ...flagWords(request as Sensitive)]), answer: without(secret) };
+}
+
+function without(words: readonly string[]): (text: string) => string {
+  if (words.length === 0) return (text) => text;
+  // The longest first: one may be a part of another.
+  const sorted = [...words].sort((a, b) => b.length - a.length);
+  return (text) => sorted.reduce((left, word) => left.replaceAll(word, STRIPPED), text);
+}
+
+function flagWords(request: Sensitive): Set<string> {
   const words = new Set<string>();
-  for (const value of Object.values(request.secrets ?? {})) if (value !== '') words.add(value);
   const capabilities = [request.volume_capability, ...(request.volume_capabilities ?? [])];
   for (const capability of capabilities)
     for (const flag of capability?.mount?.mount_flags ?? []) {
