@@ -1,6 +1,6 @@
 import type { VolumeFacts } from '../../backends/backend';
 import { LOOP_MAJOR } from '../../backends/disk-loops';
-import { aborted } from '../../csi/status';
+import { aborted, failedPrecondition } from '../../csi/status';
 import { errnoOf } from '../../util/files';
 import { backendOf, type Env } from '../env';
 import { stagedElsewhere } from '../staged-elsewhere';
@@ -35,6 +35,22 @@ export async function loopInUse(env: Env, volume: Volume): Promise<number | unde
   for (const index of await candidates(env, volume.id))
     if (await backend.loopOver(index, env.layout.volume(volume.id))) return index;
   return undefined;
+}
+
+/**
+ * One superblock is read-only or it is not, for all nodes of the kernel.
+ * @throws CsiError FAILED_PRECONDITION when another node has the volume the other way.
+ */
+export function refuseMixed(env: Env, volume: Volume, readOnly: boolean): void {
+  if (!backendOf(env, volume).blockImage) return;
+  const clash = stagedElsewhere(env, volume.id).find(
+    ({ sameKernel, stage }) => sameKernel && stage.readOnly !== readOnly,
+  );
+  if (clash)
+    throw failedPrecondition(
+      `node ${clash.nodeId} has volume ${volume.id} mounted ${clash.stage.readOnly ? 'read-only' : 'writable'} on this same machine, ` +
+        `where it cannot be ${readOnly ? 'read-only' : 'writable'} as well; attach it to both nodes alike`,
+    );
 }
 
 async function candidates(env: Env, volumeId: string): Promise<Set<number>> {

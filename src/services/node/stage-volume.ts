@@ -9,7 +9,7 @@ import { backendOf, type Call, type Env } from '../env';
 import { sameCapability, unservable } from '../volume-capability';
 import { adoptStage, keepStage, type StageOptions, stageRecord } from './adopt-stage';
 import { isDead, lookThroughDead } from './dead-mounts';
-import { lockDisk, loopInUse } from './disk-sharing';
+import { lockDisk, loopInUse, refuseMixed } from './disk-sharing';
 import { giveToGroup } from './mount-group';
 import { ownNode } from './own-node';
 import { checkAttached, inspectStage } from './staging';
@@ -64,6 +64,7 @@ async function makeStage(
   call: Call,
 ): Promise<Staged> {
   const { store } = ownNode(env);
+  refuseMixed(env, volume, first.readOnly);
   const loop = await loopInUse(env, volume);
   let record = first;
   const note = async (facts: StageNote) => {
