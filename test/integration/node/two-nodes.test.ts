@@ -45,15 +45,16 @@ const stageOn = (on: TestDriver, used: UsedVolume) =>
     volume_capability: used.capability,
   });
 
-/** As a CO does that is told that another node is at it. */
-async function patiently(call: () => Promise<unknown>): Promise<void> {
-  for (;;) {
-    const error = await call().then(
-      () => undefined,
-      (thrown) => thrown,
-    );
-    if (error === undefined) return;
-    if (error.code !== Code.ABORTED) throw error;
+/** All at once; who is told that another node is at it asks again when that has ended. */
+async function together(calls: readonly (() => Promise<unknown>)[]): Promise<void> {
+  const outcomes = await Promise.allSettled(calls.map((call) => call()));
+  for (const [index, outcome] of outcomes.entries()) {
+    if (outcome.status === 'fulfilled') continue;
+    expect(outcome.reason).toMatchObject({
+      code: Code.ABORTED,
+      message: expect.stringContaining('another node'),
+    });
+    await calls[index]?.();
   }
 }
 
@@ -116,7 +117,13 @@ describe.each(shared)('a $name volume on two nodes of one machine', (kind) => {
           used: await attach(node, id, kind, 'MULTI_NODE_MULTI_WRITER'),
         })),
       );
-      await Promise.all(all.map(({ node, used }) => patiently(() => stageOn(node, used))));
+      await together(
+        all.map(
+          ({ node, used }) =>
+            () =>
+              stageOn(node, used),
+        ),
+      );
       expect(machine.loops(one.dataDir)).toHaveLength(kind.loop ? 1 : 0);
       for (const { node, used } of all) await publish(node, used);
       const [first, second] = all.map(({ used }) => used);
@@ -124,7 +131,13 @@ describe.each(shared)('a $name volume on two nodes of one machine', (kind) => {
       await writeMark(kind, first, `round ${round}`);
       expect(await readMark(kind, second)).toBe(`round ${round}`);
       await Promise.all(all.map(({ node, used }) => unpublishOn(node, used)));
-      await Promise.all(all.map(({ node, used }) => patiently(() => unstageOn(node, used))));
+      await together(
+        all.map(
+          ({ node, used }) =>
+            () =>
+              unstageOn(node, used),
+        ),
+      );
       expect(machine.loops(one.dataDir)).toEqual([]);
       await remove(id);
     }
