@@ -40,7 +40,9 @@ function flagWords(request: Sensitive): Set<string> {
   for (const capability of capabilities)
     for (const flag of capability?.mount?.mount_flags ?? []) {
       if (flag.length > SHORT_FLAG) words.add(flag);
-      for (const part of flag.split(/[=,]/).slice(1)) if (part !== '') words.add(part);
+      const [name = '', ...values] = flag.split(/[=,]/);
+      if (name.length > SHORT_FLAG) words.add(name);
+      for (const value of values) if (value !== '') words.add(value);
     }
   return words;
 }

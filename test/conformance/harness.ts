@@ -121,6 +121,8 @@ export function protocol(title: string, body: (bench: Bench) => void, options: S
 }
 
 function group(title: string, target: Target, body: (bench: Bench) => void, options: StartOptions): void {
+  // A busy machine takes its time for real filesystems.
+  jest.setTimeout(60_000);
   describe(title, () => {
     const bench = new Bench(target, options);
     beforeAll(() => bench.open());

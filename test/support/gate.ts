@@ -38,7 +38,7 @@ export class TestGate implements FaultGate {
   }
 
   /** Runs `act` whenever a call comes to the point. */
-  at(method: Method, point: string, act: () => Promise<void>): void {
+  at(method: Method, point: string, act: (call: GateCall) => Promise<void>): void {
     this.rules.push({ method, point, volumeId: undefined, act });
   }
 
