@@ -270,6 +270,7 @@ async function makeEnv(options: DriverOptions, layout: Layout): Promise<Env> {
     clock,
     log,
     layout,
+    bootId,
     volumes: new RecordStore<VolumeRecord>({
       ...common,
       root: layout.volumes,
@@ -300,7 +301,7 @@ async function makeEnv(options: DriverOptions, layout: Layout): Promise<Env> {
     nodes: new NodeRegistry(layout, node, options.extraTopologies),
     pool,
     attachments,
-    freezer: new Freezer(host, store?.paths.undo, log),
+    freezer: new Freezer(host, store?.paths.undo ?? layout.undo, log),
     making: new Map(),
     backends: makeBackends(options, store, await host.abilities()),
     node: node && store ? { record: node, store } : undefined,

@@ -34,6 +34,8 @@ export interface Env {
   clock: Clock;
   log: Log;
   layout: Layout;
+  /** Nodes with the same one run on this very kernel. */
+  bootId: string;
   volumes: RecordStore<VolumeRecord>;
   snapshots: RecordStore<SnapshotRecord>;
   groups: RecordStore<GroupRecord>;

@@ -17,7 +17,7 @@ export function stagedElsewhere(env: Env, volumeId: string): StagedOnNode[] {
     const stage = stageOn(env, node, volumeId);
     // A record of an earlier boot of that node describes nothing any more.
     if (stage?.bootId !== node.bootId || stage.volumeId !== volumeId) continue;
-    found.push({ nodeId: node.id, sameKernel: node.bootId === env.node?.record.bootId, stage });
+    found.push({ nodeId: node.id, sameKernel: node.bootId === env.bootId, stage });
   }
   return found;
 }

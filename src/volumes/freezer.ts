@@ -1,14 +1,43 @@
+import { statSync } from 'node:fs';
 import * as fs from 'node:fs/promises';
-import { type Host, HostError } from '../host/host';
-import { namesIn, removeFile, writeFileAtomic } from '../util/files';
+import { type FsType, type Host, HostError } from '../host/host';
+import { sameDevice, splitDevice } from '../util/device';
+import { ensureFolder, namesIn, removeFile, writeFileAtomic } from '../util/files';
 import { keyOf } from '../util/keys';
 import type { Log } from '../util/log';
 
-/** One path's freeze: its holders, and the last of its freezes and thaws, which the next one waits for. */
+/** A filesystem in use that can be frozen. */
+export interface Freezable {
+  /** Tells it from others; frozen once for all who ask by one key. */
+  key: string;
+  /** Finds or makes a mount of it to reach it by. */
+  reach(): Promise<Reached>;
+}
+
+export interface Reached {
+  path: string;
+  /** By which a later process can reach it, should the mount be gone by then. */
+  disk: Disk;
+  /** Lets go of a mount that was made to reach it. */
+  leave(): Promise<void>;
+}
+
+export interface Disk {
+  file: string;
+  loopIndex: number | undefined;
+  fsType: FsType;
+}
+
+/** One superblock's freeze: its holders, and the last of its freezes and thaws, which the next one waits for. */
 interface Frozen {
   holders: number;
   last: Promise<void>;
+  reached?: Reached;
+  /** Frozen by us, and so ours to thaw. */
+  ours?: boolean;
 }
+
+const BESIDE = 'still-';
 
 /**
  * Holds filesystems still while their disks are copied, so that a copy needs no journal replay. A leaked freeze outlives
@@ -16,113 +45,159 @@ interface Frozen {
  */
 export class Freezer {
   private readonly frozen = new Map<string, Frozen>();
-  /** Frozen by us, and so ours to thaw. */
-  private readonly noted = new Set<string>();
 
   constructor(
     private readonly host: Host,
-    /** This node's undo folder; undefined in a process that is no node and so has no mounts to freeze. */
-    private readonly undoFolder: string | undefined,
+    private readonly undoFolder: string,
     private readonly log: Log,
   ) {}
 
-  /** Runs `work` while the filesystems mounted at `paths` take no writes. All are frozen before it begins. */
-  async withFrozen<T>(paths: readonly string[], work: () => Promise<T>): Promise<T> {
+  /** Runs `work` while the filesystems take no writes. All are frozen before it begins. */
+  async withFrozen<T>(wanted: readonly Freezable[], work: () => Promise<T>): Promise<T> {
     const held: string[] = [];
     try {
-      for (const path of paths) {
-        held.push(path);
-        await this.hold(path);
+      for (const freezable of wanted) {
+        held.push(freezable.key);
+        await this.hold(freezable);
       }
       return await work();
     } finally {
-      for (const path of held.reverse()) await this.letGo(path);
+      for (const key of held.reverse()) await this.letGo(key);
     }
   }
 
-  /** Resolves when the path is frozen, by this holder or by one before it: two copies of a volume may overlap. */
-  private hold(path: string): Promise<void> {
-    const frozen = this.frozen.get(path) ?? { holders: 0, last: Promise.resolve() };
-    this.frozen.set(path, frozen);
+  /** Resolves when it is frozen, by this holder or by one before it: two copies of a volume may overlap. */
+  private hold(freezable: Freezable): Promise<void> {
+    const frozen = this.frozen.get(freezable.key) ?? { holders: 0, last: Promise.resolve() };
+    this.frozen.set(freezable.key, frozen);
     frozen.holders += 1;
-    if (frozen.holders === 1) frozen.last = after(frozen.last, () => this.freeze(path));
+    if (frozen.holders === 1) frozen.last = after(frozen.last, () => this.freeze(freezable, frozen));
     return frozen.last;
   }
 
-  private async letGo(path: string): Promise<void> {
-    const frozen = this.frozen.get(path);
+  private async letGo(key: string): Promise<void> {
+    const frozen = this.frozen.get(key);
     if (!frozen) return;
     frozen.holders -= 1;
     if (frozen.holders > 0) return;
-    frozen.last = after(frozen.last, () => this.thaw(path));
+    frozen.last = after(frozen.last, () => this.thaw(key, frozen));
     await frozen.last;
-    if (frozen.holders === 0) this.frozen.delete(path);
+    if (frozen.holders === 0) this.frozen.delete(key);
   }
 
-  private async freeze(path: string): Promise<void> {
-    await this.note(path);
+  private async freeze({ key, reach }: Freezable, frozen: Frozen): Promise<void> {
+    const reached = await reach();
+    frozen.reached = reached;
+    await this.note(key, reached);
     try {
-      await this.host.mounts.freeze(path);
+      await this.host.mounts.freeze(reached.path);
+      frozen.ours = true;
     } catch (error) {
-      this.forget(path);
+      this.forget(key);
       // Somebody froze it already: it is as still as we need it, and it is theirs to thaw.
       if (!(error instanceof HostError && error.errno === 'EBUSY')) throw error;
     }
   }
 
-  private async thaw(path: string): Promise<void> {
-    if (!this.noted.has(path)) return;
+  private async thaw(key: string, frozen: Frozen): Promise<void> {
+    const { reached, ours } = frozen;
+    if (!reached) return;
     try {
-      await this.host.mounts.thaw(path);
+      if (ours) await this.host.mounts.thaw(reached.path);
+      this.forget(key);
     } catch (error) {
       // Thawed by somebody else: the copy was not of one instant, and nothing is left to undo.
-      if (error instanceof HostError && error.errno === 'EINVAL') this.forget(path);
+      if (error instanceof HostError && error.errno === 'EINVAL') this.forget(key);
       throw error;
+    } finally {
+      delete frozen.reached;
+      delete frozen.ours;
+      await reached.leave();
     }
-    this.forget(path);
+  }
+
+  /** Where a filesystem that is mounted out of reach can be mounted once more, to reach it. */
+  placeFor(key: string): string {
+    return `${this.undoFolder}/${BESIDE}${keyOf(key)}`;
   }
 
   /** Thaws what a killed process left frozen. */
   async recover(): Promise<number> {
-    if (this.undoFolder === undefined) return 0;
     let thawed = 0;
     for (const name of namesIn(this.undoFolder)) {
       if (!name.startsWith('freeze-')) continue;
       const file = `${this.undoFolder}/${name}`;
-      const path = await fs.readFile(file, 'utf8').catch(() => '');
       try {
-        // Anywhere but at the root of a mount it would be another filesystem's freeze that ends.
-        if (path !== '' && (await this.host.mounts.at(path))) {
-          await this.host.mounts.thaw(path);
-          thawed += 1;
-        }
+        const { path, disk } = JSON.parse(await fs.readFile(file, 'utf8')) as { path: string; disk: Disk };
+        if (await this.thawLeft(path, disk)) thawed += 1;
       } catch (error) {
         // EINVAL: it was not frozen any more, or never got that far.
-        this.log.debug({ path, error: String(error) }, 'nothing to thaw');
+        this.log.debug({ file, error: String(error) }, 'nothing to thaw');
       }
       removeFile(file);
     }
+    for (const name of namesIn(this.undoFolder))
+      if (name.startsWith(BESIDE)) await this.removeMount(`${this.undoFolder}/${name}`);
     return thawed;
   }
 
-  private async note(path: string): Promise<void> {
-    this.noted.add(path);
-    if (this.undoFolder === undefined) return;
+  private async removeMount(place: string): Promise<void> {
     try {
-      await writeFileAtomic(this.file(path), path, 'process');
+      if (await this.host.mounts.at(place)) await this.host.mounts.unmount(place);
+      await fs.rmdir(place);
     } catch (error) {
-      this.noted.delete(path);
-      throw error;
+      this.log.warn(
+        { place, error: String(error) },
+        'a mount that only a snapshot needed could not be removed',
+      );
     }
   }
 
-  private forget(path: string): void {
-    this.noted.delete(path);
-    if (this.undoFolder !== undefined) removeFile(this.file(path));
+  private async thawLeft(path: string, disk: Disk): Promise<boolean> {
+    // Anywhere but at the root of a mount it would be another filesystem's freeze that ends.
+    if (await this.host.mounts.at(path)) {
+      await this.host.mounts.thaw(path);
+      return true;
+    }
+    if (disk.loopIndex === undefined || !(await this.isOver(disk.loopIndex, disk.file))) return false;
+    const loop = await this.host.loops.open(disk.loopIndex);
+    if (!loop) return false;
+    // Whoever else has the frozen filesystem mounted: one more mount of the device reaches it.
+    const target = `${this.undoFolder}/thawing`;
+    ensureFolder(target, 0o700);
+    try {
+      const request = { fsType: disk.fsType, source: loop.path, target, readOnly: false, options: [] };
+      await this.host.mounts.mount(request);
+      try {
+        await this.host.mounts.thaw(target);
+      } finally {
+        await this.host.mounts.unmount(target);
+      }
+    } finally {
+      await loop.release();
+      await fs.rmdir(target).catch(() => undefined);
+    }
+    return true;
   }
 
-  private file(path: string): string {
-    return `${this.undoFolder}/freeze-${keyOf(path)}`;
+  private async isOver(loopIndex: number, file: string): Promise<boolean> {
+    const backing = (await this.host.loops.status(loopIndex))?.backing;
+    const stat = statSync(file, { bigint: true, throwIfNoEntry: false });
+    if (!backing || !stat) return false;
+    return stat.ino === backing.inode && sameDevice(splitDevice(stat.dev), backing.device);
+  }
+
+  private file(key: string): string {
+    return `${this.undoFolder}/freeze-${keyOf(key)}`;
+  }
+
+  private async note(key: string, { path, disk }: Reached): Promise<void> {
+    ensureFolder(this.undoFolder, 0o700);
+    await writeFileAtomic(this.file(key), JSON.stringify({ path, disk }), 'process');
+  }
+
+  private forget(key: string): void {
+    removeFile(this.file(key));
   }
 }
 

@@ -9,6 +9,8 @@ export class Layout {
   readonly nodes: string;
   readonly journal: string;
   readonly locks: string;
+  /** What the controller did to the machine for a moment; a node has a folder of its own for that. */
+  readonly undo: string;
 
   constructor(readonly root: string) {
     this.volumes = path.join(root, 'volumes');
@@ -17,6 +19,7 @@ export class Layout {
     this.nodes = path.join(root, 'nodes');
     this.journal = path.join(root, 'journal');
     this.locks = path.join(root, 'locks');
+    this.undo = path.join(root, 'undo');
   }
 
   volume(id: string): VolumePaths {

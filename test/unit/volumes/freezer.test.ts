@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import * as path from 'node:path';
 import { type Host, HostError } from '../../../src/host/host';
 import { createMemoryHost } from '../../../src/host/memory';
-import { Freezer } from '../../../src/volumes/freezer';
+import { type Freezable, Freezer } from '../../../src/volumes/freezer';
 import { silentLog } from '../../support/driver';
 
 /** A machine whose freezes and thaws take as long as the test likes, with a log of what was done. */
@@ -42,6 +42,18 @@ class Machine {
   }
 }
 
+/** A filesystem that is mounted where its name says. */
+const at = (name: string, left: string[] = []): Freezable => ({
+  key: name,
+  reach: async () => ({
+    path: name,
+    disk: { file: '/nowhere', loopIndex: undefined, fsType: 'ext4' },
+    leave: async () => {
+      left.push(name);
+    },
+  }),
+});
+
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
 describe('Freezer', () => {
@@ -61,13 +73,13 @@ describe('Freezer', () => {
   it('freezes once for copies that overlap, and thaws after the last', async () => {
     machine.slow = true;
     let end: () => void = () => undefined;
-    const first = freezer.withFrozen(['/a'], async () => {
+    const first = freezer.withFrozen([at('/a')], async () => {
       await copy('first')();
       await new Promise<void>((resolve) => {
         end = resolve;
       });
     });
-    const second = freezer.withFrozen(['/a'], copy('second'));
+    const second = freezer.withFrozen([at('/a')], copy('second'));
     await turn();
     // Nobody may copy before the freeze is complete.
     expect(machine.log).toEqual([]);
@@ -82,11 +94,11 @@ describe('Freezer', () => {
   });
 
   it('freezes anew for a copy that comes while the last one thaws', async () => {
-    const first = freezer.withFrozen(['/a'], async () => {
+    const first = freezer.withFrozen([at('/a')], async () => {
       machine.slow = true;
     });
     await turn();
-    const second = freezer.withFrozen(['/a'], copy('second'));
+    const second = freezer.withFrozen([at('/a')], copy('second'));
     for (let round = 0; round < 3; round++) {
       machine.step();
       await turn();
@@ -98,14 +110,14 @@ describe('Freezer', () => {
 
   it('leaves a freeze of somebody else to them', async () => {
     machine.frozen.add('/a');
-    await freezer.withFrozen(['/a'], copy('ours'));
+    await freezer.withFrozen([at('/a')], copy('ours'));
     expect(machine.log).toEqual(['ours of a still disk']);
     expect(machine.frozen.has('/a')).toBe(true);
     expect(notes()).toEqual([]);
   });
 
   it('tells when somebody thawed in between, and forgets the freeze', async () => {
-    const cut = freezer.withFrozen(['/a'], async () => {
+    const cut = freezer.withFrozen([at('/a')], async () => {
       machine.frozen.clear();
     });
     await expect(cut).rejects.toMatchObject({ errno: 'EINVAL' });
@@ -124,14 +136,18 @@ describe('Freezer', () => {
         },
       },
     };
+    const left: string[] = [];
     const broken = new Freezer(host, folder, silentLog);
-    await expect(broken.withFrozen(['/a', '/b'], copy('never'))).rejects.toMatchObject({ errno: 'EIO' });
+    await expect(broken.withFrozen([at('/a', left), at('/b', left)], copy('never'))).rejects.toMatchObject({
+      errno: 'EIO',
+    });
     expect(machine.log).toEqual(['freeze /a', 'thaw /a']);
+    expect(left).toEqual(['/b', '/a']);
     expect(notes()).toEqual([]);
   });
 
   it('thaws at the next start what a killed process left frozen', async () => {
-    void freezer.withFrozen(['/a'], () => new Promise(() => undefined));
+    void freezer.withFrozen([at('/a')], () => new Promise(() => undefined));
     await turn();
     expect(notes()).toHaveLength(1);
     expect(await new Freezer(machine.host, folder, silentLog).recover()).toBe(1);
