@@ -4,12 +4,17 @@ import * as path from 'node:path';
 import { socketPathOf } from '../server/endpoint';
 import { SecretPolicy } from '../server/secrets';
 import { parseCapabilities } from '../services/capabilities';
+import { checkSegments } from '../services/rules/topology';
 import { parseQuantity } from '../util/quantity';
 import type { Segments } from '../volumes/records';
 import type { ServeArguments } from './serve-options';
 
 const MAX_VOLUME_BYTES = 2n ** 62n;
 const MAX_NODE_ID_BYTES = 256;
+/** Of a plugin's name, and of each part of a topology key. */
+const MAX_NAME = 63;
+const DOMAIN_NAME = /^[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?(\.[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?)*$/;
+const TOPOLOGY = 'topology.';
 
 /**
  * The arguments and the environment, checked and made into what a driver is started with.
@@ -51,9 +56,9 @@ function defaultDataDir(): string {
 
 /** csi-sanity and RFC 1035 agree on: a letter first, a letter or digit last; the specification adds 63 characters. */
 function checkDriverName(name: string): string {
-  if (name.length <= 63 && /^[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?$/.test(name)) return name;
+  if (name.length <= MAX_NAME && DOMAIN_NAME.test(name)) return name;
   throw new Error(
-    `--driver-name: expected 1 to 63 letters, digits, dots and dashes, a letter or digit at both ends; found ${JSON.stringify(name)}`,
+    `--driver-name: expected 1 to ${MAX_NAME} letters, digits, dots and dashes, a letter or digit on each side of a dot and at both ends; found ${JSON.stringify(name)}`,
   );
 }
 
@@ -76,35 +81,29 @@ function count(option: string, value: number): number {
 
 /** `key=value` segments; the second value of a key begins another place, which the controller may choose too. */
 function readTopology(segments: readonly string[], driverName: string): { own: Segments; extra: Segments[] } {
-  if (segments.length === 0) return { own: { [`topology.${driverName}/zone`]: 'default' }, extra: [] };
+  if (segments.length === 0) return { own: { [defaultTopologyKey(driverName)]: 'default' }, extra: [] };
   const places: Segments[] = [{}];
   for (const segment of segments) {
     const [, key, value] = /^([^=]+)=(.*)$/.exec(segment) ?? [];
-    if (
-      key === undefined ||
-      value === undefined ||
-      !isTopologyKey(key) ||
-      !/^([A-Za-z0-9]([\w.-]{0,61}[A-Za-z0-9])?)?$/.test(value)
-    )
-      throw new Error(
-        `--topology: expected [prefix/]name=value with names of at most 63 letters, digits, dots and dashes; found ${JSON.stringify(segment)}`,
-      );
+    if (key === undefined || value === undefined)
+      throw new Error(`--topology: expected [prefix/]name=value, found ${JSON.stringify(segment)}`);
     const place = places.find((known) => !(key in known));
     if (place) place[key] = value;
     else places.push({ [key]: value });
   }
   const [own = {}, ...others] = places;
-  return { own, extra: others.map((place) => ({ ...own, ...place })) };
+  const extra = others.map((place) => ({ ...own, ...place }));
+  for (const place of [own, ...extra]) checkSegments(place, '--topology');
+  const prefixes = new Set(Object.keys(own).flatMap((key) => key.split('/').slice(0, -1)));
+  if (prefixes.size > 1)
+    throw new Error(
+      `--topology: expected one prefix for all keys (CSI 1.12, Topology), found ${[...prefixes].join(' and ')}`,
+    );
+  return { own, extra };
 }
 
-function isTopologyKey(key: string): boolean {
-  const [name = '', prefix] = key.split('/').reverse();
-  const prefixOk =
-    prefix === undefined || (prefix.length <= 63 && /^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/.test(prefix));
-  return (
-    key.split('/').length <= 2 &&
-    prefixOk &&
-    name.length <= 63 &&
-    /^[A-Za-z0-9]([\w.-]*[A-Za-z0-9])?$/.test(name)
-  );
+/** A key's prefix is a lower-case domain name of at most 63 characters, which a driver's name already may be. */
+function defaultTopologyKey(driverName: string): string {
+  const name = driverName.toLowerCase();
+  return `${name.length <= MAX_NAME - TOPOLOGY.length ? TOPOLOGY : ''}${name}/zone`;
 }

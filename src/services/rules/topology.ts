@@ -12,6 +12,14 @@ type Segments = Topology__Output['segments'];
 
 const segments: Check<Segments> = (map, at, config) => {
   stringMap(map, at, config);
+  checkSegments(map, at);
+};
+
+/**
+ * The format of one place's segments, in requests and in what this plugin tells of itself.
+ * @throws CsiError INVALID_ARGUMENT
+ */
+export function checkSegments(map: Segments, at: string): void {
   const seen = new Set<string>();
   for (const [key, value] of Object.entries(map)) {
     topologyKey(key, at);
@@ -22,7 +30,7 @@ const segments: Check<Segments> = (map, at, config) => {
       throw invalid(`${at}[${quote(key)}]`, nameFormat, quote(value));
     }
   }
-};
+}
 
 const nameFormat = `1 to ${PART_LIMIT} letters, digits, '-', '_' and '.', a letter or digit first and last`;
 

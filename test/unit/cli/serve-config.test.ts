@@ -46,6 +46,14 @@ describe('readConfig', () => {
     [{ maxVolumesPerNode: Number.NaN }, /--max-volumes-per-node/],
     [{ topology: ['zone'] }, /--topology/],
     [{ topology: ['a/b/c=d'] }, /--topology/],
+    [{ topology: ['zone='] }, /--topology\["zone"\]: expected 1 to 63 letters/],
+    [{ topology: ['zone=a', 'Zone=b'] }, /--topology: expected keys that differ in more than case/],
+    [{ topology: ['a.test/zone=a', 'b.test/rack=1'] }, /one prefix for all keys.*a\.test and b\.test/],
+    [{ topology: [`${'p'.repeat(64)}/zone=a`] }, /--topology/],
+    [{ topology: ['Upper.test/zone=a'] }, /--topology/],
+    [{ driverName: 'a..b' }, /--driver-name/],
+    [{ driverName: 'a-.b' }, /--driver-name/],
+    [{ driverName: 'a.b.' }, /--driver-name/],
     [{ capabilities: '-NOPE' }, /unknown capability "-?NOPE"/],
     [{ capabilities: '-PUBLISH_UNPUBLISH_VOLUME' }, /needs controller\.PUBLISH_UNPUBLISH_VOLUME/],
     [{ secretsFile: '/nowhere.json' }, /--secrets-file \/nowhere\.json: ENOENT/],
@@ -64,6 +72,9 @@ describe('readConfig', () => {
       extraTopologies: [{ zone: 'b', rack: '1' }],
     });
     expect(read({ driverName: 'x.test' }).topology).toEqual({ 'topology.x.test/zone': 'default' });
+    expect(read({ driverName: 'X.Test' }).topology).toEqual({ 'topology.x.test/zone': 'default' });
+    const long = `${'n'.repeat(58)}.test`;
+    expect(read({ driverName: long }).topology).toEqual({ [`${long}/zone`]: 'default' });
   });
 
   it('speaks for the whole plugin from a controller, for itself from a node', () => {
