@@ -1,6 +1,7 @@
 // What is measured: our driver in some ways and the peer, each driven with the same seven calls.
 'use strict';
 
+const { NODE_FLAGS } = require('../../scripts/lib/node-flags.cjs');
 const path = require('node:path');
 
 /** Without these the CO has no ControllerPublishVolume to call, as with the peer's defaults. */
@@ -18,6 +19,7 @@ function ours(root, name, what, fsType, backend) {
     fsType,
     command: ({ socket, dir }) => [
       process.execPath,
+      ...NODE_FLAGS,
       path.join(root, 'dist/cli/main.js'),
       'serve',
       '--endpoint',

@@ -4,6 +4,7 @@
 const { spawn } = require('node:child_process');
 const path = require('node:path');
 
+const { NODE_FLAGS } = require('./node-flags.cjs');
 const { STOPPING, statusOf } = require('./process.cjs');
 
 /** A terminal's Ctrl-C reaches npm and us, and npm passes it on as well: the second of a pair is the same key. */
@@ -16,7 +17,11 @@ const SAME_KEY_MS = 300;
  */
 function serve(root, args) {
   const main = path.join(root, 'dist/cli/main.js');
-  const child = spawn(process.execPath, [main, ...args], { cwd: root, stdio: 'inherit', detached: true });
+  const child = spawn(process.execPath, [...NODE_FLAGS, main, ...args], {
+    cwd: root,
+    stdio: 'inherit',
+    detached: true,
+  });
   const passedAt = new Map();
   for (const signal of STOPPING) {
     process.on(signal, () => {

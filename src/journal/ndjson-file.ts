@@ -1,3 +1,4 @@
+import { writeSync } from 'node:fs';
 import * as fs from 'node:fs/promises';
 import * as path from 'node:path';
 import type { Log } from '../util/log';
@@ -44,11 +45,13 @@ export class NdjsonFile {
     // Let the lines of this turn of the event loop come together.
     await new Promise((resolve) => setImmediate(resolve));
     while (this.waiting.length > 0) {
-      const text = `${this.waiting.join('\n')}\n`;
+      const text = Buffer.from(`${this.waiting.join('\n')}\n`);
       this.waiting = [];
       try {
-        await this.handle?.appendFile(text);
-        this.size += Buffer.byteLength(text);
+        // On the spot: an append to the page cache is cheaper than a trip to the thread pool, and calls on hung disks
+        // cannot keep it waiting there.
+        if (this.handle) writeSync(this.handle.fd, text);
+        this.size += text.length;
         if (this.size > this.maxBytes) await this.rotate();
         this.failed = false;
       } catch (error) {

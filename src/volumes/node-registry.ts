@@ -1,3 +1,4 @@
+import { statSync } from 'node:fs';
 import * as path from 'node:path';
 import { failedPrecondition } from '../csi/status';
 import { namesIn, writeFileAtomic } from '../util/files';
@@ -10,6 +11,9 @@ import type { NodeRecord, Segments } from './records';
  * it knows which node ids exist and what they can reach, with no server in between.
  */
 export class NodeRegistry {
+  private listed: readonly string[] = [];
+  private listedAt: bigint | undefined;
+
   constructor(
     private readonly layout: Layout,
     /** This process's own node, when it serves one. */
@@ -32,10 +36,8 @@ export class NodeRegistry {
 
   /** The nodes beside this process's own: few, so they are read anew each time, as they may have restarted. */
   others(): NodeRecord[] {
-    const own = this.self && path.basename(this.layout.node(this.self.id).folder);
     const nodes: NodeRecord[] = [];
-    for (const name of namesIn(this.layout.nodes)) {
-      if (name === own) continue;
+    for (const name of this.otherFolders()) {
       try {
         const record = readRecord<NodeRecord>(`${this.layout.nodes}/${name}/node.json`, ['id', 'topology']);
         if (record) nodes.push(record);
@@ -44,6 +46,18 @@ export class NodeRegistry {
       }
     }
     return nodes;
+  }
+
+  /** Their folders. A new one changes the time of the folder they are in, so mostly one look at that is enough. */
+  private otherFolders(): readonly string[] {
+    const changed = statSync(this.layout.nodes, { bigint: true, throwIfNoEntry: false })?.mtimeNs;
+    if (changed === undefined) return [];
+    if (changed !== this.listedAt) {
+      const own = this.self && path.basename(this.layout.node(this.self.id).folder);
+      this.listed = namesIn(this.layout.nodes).filter((name) => name !== own);
+      this.listedAt = changed;
+    }
+    return this.listed;
   }
 
   /** Every topology a volume could be placed in. */

@@ -1,6 +1,7 @@
 // One `fake-csi serve` of a test run: its folder, its socket, its log, its end.
 'use strict';
 
+const { NODE_FLAGS } = require('../node-flags.cjs');
 const fs = require('node:fs');
 const path = require('node:path');
 
@@ -38,12 +39,16 @@ class DriverRun {
   async start(root, serveArguments) {
     const log = fs.openSync(this.logFile, 'a');
     const args = ['serve', '--data-dir', this.dataDir, '--node-id', 'sanity-node', ...serveArguments];
-    this.#child = this.#children.start(process.execPath, [path.join(root, 'dist/cli/main.js'), ...args], {
-      cwd: root,
-      stdio: ['ignore', log, log],
-      // What the caller's shell exports for other drivers must not redirect this one.
-      env: { ...process.env, CSI_ENDPOINT: undefined },
-    });
+    this.#child = this.#children.start(
+      process.execPath,
+      [...NODE_FLAGS, path.join(root, 'dist/cli/main.js'), ...args],
+      {
+        cwd: root,
+        stdio: ['ignore', log, log],
+        // What the caller's shell exports for other drivers must not redirect this one.
+        env: { ...process.env, CSI_ENDPOINT: undefined },
+      },
+    );
     fs.closeSync(log);
     this.#child.once('exit', (code, signal) => {
       this.#ended = { code, signal };
