@@ -58,6 +58,7 @@ export class Journal {
   waitFor(matches: (entry: JournalEntry) => boolean, signal?: AbortSignal): Promise<JournalEntry> {
     const found = this.entries().find(matches);
     if (found) return Promise.resolve(found);
+    if (signal?.aborted) return Promise.reject(signal.reason);
     return new Promise((resolve, reject) => {
       const stop = this.subscribe((entry) => {
         if (!matches(entry)) return;

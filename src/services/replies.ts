@@ -46,7 +46,8 @@ export function snapshotReply(env: Env, snapshot: SnapshotRecord): Snapshot {
 /** Cuts a message to the 128 bytes that the specification allows a string field, at a whole character. */
 export function fitString(text: string): string {
   if (Buffer.byteLength(text) <= MAX_STRING_BYTES) return text;
-  let cut = text.slice(0, MAX_STRING_BYTES);
-  while (Buffer.byteLength(cut) > MAX_STRING_BYTES - 3) cut = cut.slice(0, -1);
-  return `${cut}…`;
+  // No character is longer than its bytes, so the first so many are enough to choose from.
+  const characters = [...text.slice(0, MAX_STRING_BYTES)];
+  while (Buffer.byteLength(characters.join('')) > MAX_STRING_BYTES - Buffer.byteLength('…')) characters.pop();
+  return `${characters.join('')}…`;
 }

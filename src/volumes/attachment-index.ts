@@ -29,6 +29,10 @@ export class AttachmentIndex {
         `node ${nodeId} has ${attached + pending} volumes, its limit (max_volumes_per_node) is ${limit}; unpublish one first`,
       );
     this.reserved.set(nodeId, pending + 1);
-    return () => this.reserved.set(nodeId, (this.reserved.get(nodeId) ?? 1) - 1);
+    let reserved = true;
+    return () => {
+      if (reserved) this.reserved.set(nodeId, (this.reserved.get(nodeId) ?? 1) - 1);
+      reserved = false;
+    };
   }
 }

@@ -6,6 +6,9 @@ import type { Layout } from './layout';
 import { readRecord, UnreadableRecord } from './record-file';
 import type { NodeRecord, Segments } from './records';
 
+/** More than the tick of any filesystem that a data folder may be on. */
+const COARSE_NS = 3_000_000_000n;
+
 /**
  * The nodes that share this data folder. Each node process writes its own file; the controller reads them: that is how
  * it knows which node ids exist and what they can reach, with no server in between.
@@ -48,14 +51,18 @@ export class NodeRegistry {
     return nodes;
   }
 
-  /** Their folders. A new one changes the time of the folder they are in, so mostly one look at that is enough. */
+  /**
+   * Their folders. A new one changes the time of the folder they are in, so mostly one look at that is enough: but not
+   * while that time is so young that the next change may get the same one.
+   */
   private otherFolders(): readonly string[] {
     const changed = statSync(this.layout.nodes, { bigint: true, throwIfNoEntry: false })?.mtimeNs;
     if (changed === undefined) return [];
     if (changed !== this.listedAt) {
       const own = this.self && path.basename(this.layout.node(this.self.id).folder);
       this.listed = namesIn(this.layout.nodes).filter((name) => name !== own);
-      this.listedAt = changed;
+      const age = BigInt(Date.now()) * 1_000_000n - changed;
+      this.listedAt = age > COARSE_NS ? changed : undefined;
     }
     return this.listed;
   }
