@@ -1,3 +1,6 @@
+import type { Host } from '../../src/host/host';
+import { createMemoryHost } from '../../src/host/memory';
+import { TestGate } from '../support/gate';
 import { createVolume, dispose, MIB, stage } from '../support/lifecycle';
 import { conformance, outcome } from './harness';
 
@@ -149,6 +152,28 @@ conformance('group snapshots', (bench) => {
     expect(await outcome(bench.csi.GetVolumeGroupSnapshot(ids))).toBe('NOT_FOUND');
   });
 
+  test('GC10 a delete that fails half-way: the repeat takes the rest away', async () => {
+    const gate = new TestGate();
+    const { csi, driver } = await bench.start({ faults: gate });
+    const { volume } = await csi.CreateVolume({
+      name: 'v',
+      volume_capabilities: [{ mount: {}, access_mode: { mode: 1 } }],
+    });
+    const source_volume_ids = [volume?.volume_id ?? ''];
+    const { group_snapshot } = await csi.CreateVolumeGroupSnapshot({ name: 'g', source_volume_ids });
+    const ids = {
+      group_snapshot_id: group_snapshot?.group_snapshot_id ?? '',
+      snapshot_ids: group_snapshot?.snapshots.map((member) => member.snapshot_id) ?? [],
+    };
+    for (const point of ['beforeDelete', 'groupRemoved']) {
+      gate.failOnce('DeleteVolumeGroupSnapshot', point);
+      expect(await outcome(csi.DeleteVolumeGroupSnapshot(ids))).toBe('INTERNAL');
+    }
+    expect(await outcome(csi.DeleteVolumeGroupSnapshot(ids))).toBe('OK');
+    expect((await csi.ListSnapshots()).entries).toEqual([]);
+    expect(driver.locks.list()).toEqual([]);
+  });
+
   test('GC11 a member in use: FAILED_PRECONDITION, all members intact; OK when it is free', async () => {
     const ids = await group({ dependent: 'true' });
     const snapshot_id = ids.snapshot_ids[1] ?? '';
@@ -214,32 +239,40 @@ conformance('group snapshots', (bench) => {
   });
 });
 
-conformance('group snapshots of volumes on two nodes', (bench) => {
+conformance('group snapshots of a volume that another node has mounted', (bench) => {
   const capability = { mount: {}, access_mode: { mode: 1 as const } };
 
-  test('a volume that is mounted where it cannot be held still is cut alone, never with others', async () => {
+  /** A controller, a volume that a node of it has staged, and one that is idle. */
+  const mountedElsewhere = async (machine: Host = bench.host) => {
     const controller = await bench.start({ profile: 'controller' });
-    const node = await bench.start({ profile: 'node', nodeId: 'node-2', dataDir: controller.dataDir });
-    const mounted = await createVolume(controller);
-    const idle = await createVolume(controller);
+    const shared = { profile: 'node' as const, nodeId: 'node-2', dataDir: controller.dataDir };
+    const node = await bench.start(shared, machine);
+    const ids = [await createVolume(controller), await createVolume(controller)];
+    const [volume_id = ''] = ids;
     const { publish_context } = await controller.csi.ControllerPublishVolume({
-      volume_id: mounted,
+      volume_id,
       node_id: 'node-2',
       volume_capability: capability,
     });
-    const staging_target_path = await node.folder('s');
-    await node.csi.NodeStageVolume({
-      volume_id: mounted,
-      staging_target_path,
-      volume_capability: capability,
-      publish_context,
-    });
-    const group = (name: string, source_volume_ids: string[]) =>
-      outcome(controller.csi.CreateVolumeGroupSnapshot({ name, source_volume_ids }));
-    expect(await group('both', [mounted, idle])).toBe('FAILED_PRECONDITION');
+    const where = { volume_id, staging_target_path: await node.folder('s') };
+    await node.csi.NodeStageVolume({ ...where, volume_capability: capability, publish_context });
+    const group = () =>
+      outcome(controller.csi.CreateVolumeGroupSnapshot({ name: 'g', source_volume_ids: ids }));
+    return { controller, group, unstage: () => node.csi.NodeUnstageVolume(where) };
+  };
+
+  test('GC05 a node of this machine: it is held still there', async () => {
+    const { group, unstage } = await mountedElsewhere();
+    expect(await group()).toBe('OK');
+    await unstage();
+  });
+
+  test('GC08 a node of another machine: FAILED_PRECONDITION until it is unstaged there, no snapshot is left', async () => {
+    if (bench.target.real) return;
+    const { controller, group, unstage } = await mountedElsewhere(createMemoryHost());
+    expect(await group()).toBe('FAILED_PRECONDITION');
     expect((await controller.csi.ListSnapshots()).entries).toEqual([]);
-    expect(await outcome(controller.csi.CreateSnapshot({ name: 's', source_volume_id: mounted }))).toBe('OK');
-    await node.csi.NodeUnstageVolume({ volume_id: mounted, staging_target_path });
-    expect(await group('both', [mounted, idle])).toBe('OK');
+    await unstage();
+    expect(await group()).toBe('OK');
   });
 });

@@ -59,9 +59,9 @@ export class Bench {
     return this.driver.csi;
   }
 
-  /** A driver of the test's own on the same machine, ended after the test. */
-  async start(options: StartOptions = {}): Promise<TestDriver> {
-    const driver = await this.launch(options);
+  /** A driver of the test's own, on the same machine unless another is given, ended after the test. */
+  async start(options: StartOptions = {}, machine = this.host): Promise<TestDriver> {
+    const driver = await this.launch(options, machine);
     this.started.push(driver);
     return driver;
   }
@@ -73,8 +73,8 @@ export class Bench {
     return driver;
   }
 
-  private launch(options: StartOptions): Promise<TestDriver> {
-    return TestDriver.start({ backend: this.target.name, ...options, host: this.host });
+  private launch(options: StartOptions, host = this.host): Promise<TestDriver> {
+    return TestDriver.start({ backend: this.target.name, ...options, host });
   }
 
   async open(): Promise<void> {
