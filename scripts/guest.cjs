@@ -22,8 +22,10 @@ const { buildSanity } = require('./lib/sanity/binary.cjs');
 const root = path.join(__dirname, '..');
 const cache = path.join(root, '.cache/guest');
 
-const USAGE = `usage: npm run guest                          the integration tests, then csi-sanity with ext4
-       npm run guest -- --phase integration   one of the phases: integration, sanity
+const USAGE = `usage: npm run guest                          the tests that depend on the machine, csi-sanity with ext4
+       npm run guest -- --all                 all integration tests (half an hour), csi-sanity
+       npm run guest -- PATTERN...            the integration tests whose path contains one of these
+       npm run guest -- --phase sanity        one of the phases: sanity, integration
        npm run guest -- --run 'uname -a'      any command in the checkout; its status is this one's
 options: --no-build          take dist and csi-sanity as they are
          --keep-log          keep the guests' consoles even when all went well
@@ -38,6 +40,7 @@ function parse(words) {
   const options = {
     run: string,
     phase: string,
+    all: flag,
     timeout: { ...string, default: '600' },
     accel: { ...string, default: 'tcg' },
     'keep-log': flag,
@@ -45,7 +48,8 @@ function parse(words) {
     help: flag,
   };
   try {
-    return parseArgs({ args: words, options }).values;
+    const { values, positionals } = parseArgs({ args: words, options, allowPositionals: true });
+    return { ...values, patterns: positionals };
   } catch (error) {
     throw new UsageError(error.message);
   }
@@ -57,10 +61,11 @@ function choosePhases(options) {
     if (!(seconds > 0)) throw new UsageError(`--timeout: expected seconds, found "${options.timeout}"`);
     return [commandPhase(options.run, seconds * 1000)];
   }
-  const phases = testPhases(root);
-  if (options.phase === undefined) return phases;
-  const chosen = phases.filter(({ name }) => name === options.phase);
-  if (chosen.length === 0) throw new UsageError(`unknown phase "${options.phase}"`);
+  const phases = testPhases(root, options);
+  const wanted = options.phase ?? (options.patterns.length > 0 ? 'integration' : undefined);
+  if (wanted === undefined) return phases;
+  const chosen = phases.filter(({ name }) => name === wanted);
+  if (chosen.length === 0) throw new UsageError(`unknown phase "${wanted}"`);
   return chosen;
 }
 
