@@ -8,6 +8,7 @@ import type { Host } from '../../src/host/host';
 import { createLinuxHost } from '../../src/host/linux';
 import { createMemoryHost } from '../../src/host/memory';
 import { TestDriver, type TestDriverOptions } from '../support/driver';
+import { heldToTheRules } from './answers';
 
 /** A kind of machine that the tests run on. */
 export interface Target {
@@ -73,8 +74,9 @@ export class Bench {
     return driver;
   }
 
-  private launch(options: StartOptions, host = this.host): Promise<TestDriver> {
-    return TestDriver.start({ backend: this.target.name, ...options, host });
+  private async launch(options: StartOptions, host = this.host): Promise<TestDriver> {
+    const driver = await TestDriver.start({ backend: this.target.name, ...options, host });
+    return Object.assign(driver, { csi: heldToTheRules(driver.csi) });
   }
 
   async open(): Promise<void> {

@@ -1,3 +1,5 @@
+import * as fs from 'node:fs/promises';
+import { keyOf } from '../../src/util/keys';
 import type { TestDriver } from '../support/driver';
 import { createVolume, mountCapability, use } from '../support/lifecycle';
 import { conformance, outcome } from './harness';
@@ -168,6 +170,15 @@ conformance('ControllerGetVolume', (bench) => {
     expect(volume?.volume_id).toBe(volume_id);
     expect(status).toMatchObject({ published_node_ids: [] });
     expect(status?.volume_condition ?? null).toBeNull();
+  });
+
+  test('G03 the bytes of a volume are gone: abnormal, here and in ListVolumes', async () => {
+    const driver = await bench.start();
+    const volume_id = await createVolume(driver);
+    await fs.rm(`${driver.dataDir}/volumes/${keyOf(volume_id)}/disk.img`);
+    const { status } = await driver.csi.ControllerGetVolume({ volume_id });
+    expect(status?.volume_condition).toEqual({ abnormal: true, message: expect.stringMatching(/\S+ \S+/) });
+    expect((await driver.csi.ListVolumes()).entries[0]?.status).toEqual(status);
   });
 
   test('G03 a deleted volume: NOT_FOUND', async () => {
