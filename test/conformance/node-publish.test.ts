@@ -1,45 +1,11 @@
 import * as fs from 'node:fs/promises';
 import * as path from 'node:path';
-import {
-  blockCapability,
-  createVolume,
-  dispose,
-  type MODE,
-  mountCapability,
-  publish,
-  stage,
-} from '../support/lifecycle';
+import { blockCapability, createVolume, dispose, mountCapability, stage } from '../support/lifecycle';
 import { conformance, outcome } from './harness';
-
-type ModeName = keyof typeof MODE;
-const SINGLE: ModeName[] = ['SINGLE_NODE_WRITER', 'SINGLE_NODE_READER_ONLY', 'SINGLE_NODE_SINGLE_WRITER'];
-const MANY: ModeName[] = [
-  'MULTI_NODE_READER_ONLY',
-  'MULTI_NODE_SINGLE_WRITER',
-  'MULTI_NODE_MULTI_WRITER',
-  'SINGLE_NODE_MULTI_WRITER',
-];
+import { publishing } from './publishing';
 
 conformance('NodePublishVolume', (bench) => {
-  let last = 0;
-  /** A staged volume and the request that publishes it at a target of its own. */
-  const staged = async (capability = mountCapability()) => {
-    const used = await stage(bench.driver, await createVolume(bench.driver, { capability }), { capability });
-    return {
-      used,
-      request: {
-        volume_id: used.id,
-        staging_target_path: used.staging,
-        target_path: used.target,
-        volume_capability: capability,
-        publish_context: used.publishContext,
-      },
-    };
-  };
-  const call = (request: object) => outcome(bench.csi.NodePublishVolume(request));
-  const at = (target: string) => bench.host.mounts.at(target);
-  const exists = (file: string) => fs.lstat(file).then(Boolean, () => false);
-  const newTarget = () => bench.driver.target(`t-${++last}`);
+  const { staged, call, at, exists, newTarget, folder } = publishing(bench);
 
   test('NP01 the same again, ten times: OK, one mount', async () => {
     for (const capability of [mountCapability(), blockCapability()]) {
@@ -60,7 +26,7 @@ conformance('NodePublishVolume', (bench) => {
 
   test('NP02 not staged, or staged elsewhere: FAILED_PRECONDITION, nothing is bound', async () => {
     const { request } = await staged();
-    const staging_target_path = await bench.driver.folder(`np02-${++last}`);
+    const staging_target_path = await folder();
     expect(await call({ ...request, staging_target_path })).toBe('FAILED_PRECONDITION');
     expect(await call({ ...request, volume_id: await createVolume(bench.driver) })).toBe(
       'FAILED_PRECONDITION',
@@ -101,87 +67,6 @@ conformance('NodePublishVolume', (bench) => {
     expect(await call({ ...request, ...fields })).toBe('INVALID_ARGUMENT');
   });
 
-  describe('a second call', () => {
-    const otherArguments: [string, object][] = [
-      ['readonly flipped', { readonly: true }],
-      ['another access mode', { volume_capability: mountCapability({ mode: 'MULTI_NODE_SINGLE_WRITER' }) }],
-      ['other mount_flags', { volume_capability: mountCapability({ mountFlags: ['noexec'] }) }],
-      ['another access type', { volume_capability: blockCapability() }],
-      ['another volume_context', { volume_context: { 'csi.storage.k8s.io/pod.name': 'other' } }],
-      ['another publish_context', { publish_context: { other: 'x' } }],
-    ];
-
-    test.each(otherArguments)(
-      'NP05, NP06 same target, %s: ALREADY_EXISTS, and it stays',
-      async (_what, fields) => {
-        const { request, used } = await staged();
-        await bench.csi.NodePublishVolume(request);
-        expect(await call({ ...request, ...fields })).toBe('ALREADY_EXISTS');
-        expect(await call(request)).toBe('OK');
-        await dispose(bench.driver, used);
-      },
-    );
-
-    test('NP05 same target, published readonly, asked for writable: ALREADY_EXISTS', async () => {
-      const { request } = await staged();
-      await bench.csi.NodePublishVolume({ ...request, readonly: true });
-      expect(await call(request)).toBe('ALREADY_EXISTS');
-    });
-
-    test('NP06 same target, another volume: ALREADY_EXISTS, and it stays', async () => {
-      const { request } = await staged();
-      const other = await staged();
-      await bench.csi.NodePublishVolume(request);
-      expect(await call({ ...other.request, target_path: request.target_path })).toBe('ALREADY_EXISTS');
-      expect(await call(request)).toBe('OK');
-    });
-
-    describe.each([...SINGLE, ...MANY])('with %s', (mode) => {
-      const capability = mountCapability({ mode });
-      const many = MANY.includes(mode);
-
-      test('same target: same arguments OK, other ones ALREADY_EXISTS', async () => {
-        const { request } = await staged(capability);
-        expect([await call(request), await call(request)]).toEqual(['OK', 'OK']);
-        expect(await call({ ...request, readonly: true })).toBe('ALREADY_EXISTS');
-        expect(await call({ ...request, volume_context: { a: 'b' } })).toBe('ALREADY_EXISTS');
-      });
-
-      test(`NP07, NP08, NP09 another target: ${many ? 'OK' : 'FAILED_PRECONDITION, not made'}`, async () => {
-        const { request } = await staged(capability);
-        await bench.csi.NodePublishVolume(request);
-        for (const fields of [{}, { readonly: true }, { volume_context: { a: 'b' } }]) {
-          const target_path = await newTarget();
-          expect(await call({ ...request, ...fields, target_path })).toBe(
-            many ? 'OK' : 'FAILED_PRECONDITION',
-          );
-          expect(await exists(target_path)).toBe(many);
-        }
-      });
-
-      test('another target after the first is unpublished: OK', async () => {
-        const { request } = await staged(capability);
-        await bench.csi.NodePublishVolume(request);
-        await bench.csi.NodeUnpublishVolume(request);
-        expect(await call({ ...request, target_path: await newTarget() })).toBe('OK');
-      });
-    });
-
-    test('NP10 another target, another volume_capability: FAILED_PRECONDITION, not made', async () => {
-      const { request } = await staged(mountCapability({ mode: 'MULTI_NODE_MULTI_WRITER' }));
-      await bench.csi.NodePublishVolume(request);
-      for (const volume_capability of [
-        mountCapability({ mode: 'MULTI_NODE_SINGLE_WRITER' }),
-        mountCapability({ mode: 'MULTI_NODE_MULTI_WRITER', mountFlags: ['noexec'] }),
-        mountCapability({ mode: 'SINGLE_NODE_WRITER' }),
-      ]) {
-        const target_path = await newTarget();
-        expect(await call({ ...request, target_path, volume_capability })).toBe('FAILED_PRECONDITION');
-        expect(await exists(target_path)).toBe(false);
-      }
-    });
-  });
-
   test('NP11 readonly: the target is, the stage is not', async () => {
     const { request, used } = await staged();
     await bench.csi.NodePublishVolume({ ...request, readonly: true });
@@ -209,7 +94,7 @@ conformance('NodePublishVolume', (bench) => {
       volume_capability,
       readonly: true,
     });
-    const staging_target_path = await bench.driver.folder(`np11-${++last}`);
+    const staging_target_path = await folder();
     const target_path = await newTarget();
     const request = { volume_id, staging_target_path, target_path, volume_capability, publish_context };
     await bench.csi.NodeStageVolume(request);
@@ -222,11 +107,11 @@ conformance('NodePublishVolume', (bench) => {
 
   test('NP12 the parent of target_path is missing: refused, and it is not made', async () => {
     const { request } = await staged();
-    const folder = await bench.driver.folder(`np12-${++last}`);
-    expect(await call({ ...request, target_path: path.join(folder, 'pod', 'mount') })).toBe(
+    const parent = await folder();
+    expect(await call({ ...request, target_path: path.join(parent, 'pod', 'mount') })).toBe(
       'FAILED_PRECONDITION',
     );
-    expect(await fs.readdir(folder)).toEqual([]);
+    expect(await fs.readdir(parent)).toEqual([]);
     expect(await call(request)).toBe('OK');
   });
 
@@ -255,8 +140,7 @@ conformance('NodePublishVolume', (bench) => {
     const { target_path } = request;
     if (what === 'an empty folder') await fs.mkdir(target_path);
     if (what === 'a regular file') await fs.writeFile(target_path, 'mine');
-    if (what === 'a link to a folder')
-      await fs.symlink(await bench.driver.folder(`np13-${++last}`), target_path);
+    if (what === 'a link to a folder') await fs.symlink(await folder(), target_path);
     expect(await call(request)).toBe(expected);
     if (what === 'a regular file') expect(await fs.readFile(target_path, 'utf8')).toBe('mine');
     if (what === 'a link to a folder') expect((await fs.lstat(target_path)).isSymbolicLink()).toBe(true);
@@ -349,106 +233,5 @@ conformance('NodePublishVolume', (bench) => {
     if (!bench.target.real) return;
     const [one, two] = [await fs.stat(request.target_path), await fs.stat(target_path)];
     expect(one.rdev).toBe(two.rdev);
-  });
-});
-
-conformance('NodeUnpublishVolume', (bench) => {
-  const call = (volume_id: string, target_path: string) =>
-    outcome(bench.csi.NodeUnpublishVolume({ volume_id, target_path }));
-  const published = async (capability = mountCapability()) => {
-    const used = await stage(bench.driver, await createVolume(bench.driver, { capability }), { capability });
-    await publish(bench.driver, used);
-    return used;
-  };
-
-  test('UP1 again after success, a path that is not there, a volume that was never published: OK each', async () => {
-    const used = await published();
-    expect([await call(used.id, used.target), await call(used.id, used.target)]).toEqual(['OK', 'OK']);
-    expect(await call(used.id, path.join(bench.driver.dir, 'not', 'there'))).toBe('OK');
-    const never = await createVolume(bench.driver);
-    expect(await call(never, await bench.driver.target('up1'))).toBe('OK');
-  });
-
-  test.each([
-    ['mount', mountCapability()],
-    ['block', blockCapability()],
-  ])(
-    'UP2 after success (%s): the target is gone, its parent stays, the stage too',
-    async (_what, capability) => {
-      const used = await published(capability);
-      expect(await call(used.id, used.target)).toBe('OK');
-      await expect(fs.lstat(used.target)).rejects.toThrow('ENOENT');
-      expect((await fs.stat(path.dirname(used.target))).isDirectory()).toBe(true);
-      await publish(bench.driver, used);
-      await dispose(bench.driver, used);
-    },
-  );
-
-  test('UP3 a path that was never published and holds foreign files: OK, they are untouched', async () => {
-    const id = await createVolume(bench.driver);
-    const folder = await bench.driver.target('foreign');
-    await fs.mkdir(path.join(folder, 'deep'), { recursive: true });
-    await fs.writeFile(path.join(folder, 'deep', 'file'), 'mine');
-    expect(await call(id, folder)).toBe('OK');
-    expect(await fs.readFile(path.join(folder, 'deep', 'file'), 'utf8')).toBe('mine');
-    const file = await bench.driver.target('foreign-file');
-    await fs.writeFile(file, 'mine');
-    expect(await call(id, file)).toBe('OK');
-    expect(await fs.readFile(file, 'utf8')).toBe('mine');
-  });
-
-  test('UP3 a link at target_path: neither followed nor removed', async () => {
-    const id = await createVolume(bench.driver);
-    const folder = await bench.driver.folder('behind-link');
-    await fs.writeFile(path.join(folder, 'file'), 'mine');
-    const link = await bench.driver.target('link');
-    await fs.symlink(folder, link);
-    await call(id, link);
-    expect(await fs.readFile(path.join(folder, 'file'), 'utf8')).toBe('mine');
-    expect((await fs.lstat(link)).isSymbolicLink()).toBe(true);
-  });
-
-  test('UP4 one of two targets: the other stays', async () => {
-    const capability = mountCapability({ mode: 'MULTI_NODE_MULTI_WRITER' });
-    const used = await published(capability);
-    const second = { ...used, target: await bench.driver.target(`${used.id}-second`) };
-    await publish(bench.driver, second);
-    expect(await call(used.id, used.target)).toBe('OK');
-    expect(await bench.host.mounts.at(second.target)).not.toBeNull();
-    await dispose(bench.driver, second);
-  });
-
-  test('UP5 an unknown volume: OK; NOT_FOUND with --strict', async () => {
-    const target_path = await bench.driver.target('up5');
-    expect(await call('unknown', target_path)).toBe('OK');
-    const { csi } = await bench.start({ strict: true });
-    const unpublish = (volume_id: string) => outcome(csi.NodeUnpublishVolume({ volume_id, target_path }));
-    expect(await unpublish('unknown')).toBe('NOT_FOUND');
-    const { volume } = await csi.CreateVolume({ name: 'v', volume_capabilities: [mountCapability()] });
-    expect(await unpublish(volume?.volume_id ?? '')).toBe('OK');
-  });
-
-  test('UP6 the target of another volume: refused, and that stays published', async () => {
-    const used = await published();
-    const other = await createVolume(bench.driver);
-    expect(await call(other, used.target)).toBe('FAILED_PRECONDITION');
-    expect(await bench.host.mounts.at(used.target)).not.toBeNull();
-  });
-
-  test('an inline volume lives from publish to unpublish', async () => {
-    const volume_id = 'csi-inline';
-    const target_path = await bench.driver.target('inline');
-    const request = {
-      volume_id,
-      target_path,
-      volume_capability: mountCapability(),
-      volume_context: { 'csi.storage.k8s.io/ephemeral': 'true', size: '64Mi' },
-    };
-    expect(await outcome(bench.csi.NodePublishVolume(request))).toBe('OK');
-    expect(await outcome(bench.csi.NodePublishVolume(request))).toBe('OK');
-    expect(await bench.host.mounts.at(target_path)).not.toBeNull();
-    expect([await call(volume_id, target_path), await call(volume_id, target_path)]).toEqual(['OK', 'OK']);
-    await expect(fs.lstat(target_path)).rejects.toThrow('ENOENT');
-    expect(await outcome(bench.csi.ControllerGetVolume({ volume_id }))).toBe('NOT_FOUND');
   });
 });
