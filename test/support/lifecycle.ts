@@ -1,5 +1,14 @@
+import type { CsiClient } from '../../src/csi/client';
 import type { VolumeCapability } from '../../src/csi/gen/csi/v1/VolumeCapability';
-import type { TestDriver } from './driver';
+
+/** What tests use of a driver, be it in this process or in another. */
+export interface DriverLike {
+  csi: CsiClient;
+  /** An existing folder, as a CO makes for staging. */
+  folder(name: string): Promise<string>;
+  /** A path whose parent exists, as a CO prepares for a target. */
+  target(name: string): Promise<string>;
+}
 
 export const MIB = 2 ** 20;
 
@@ -54,7 +63,7 @@ export interface UseOptions {
 let lastName = 0;
 
 /** A new volume, created only. */
-export async function createVolume(driver: TestDriver, options: UseOptions = {}): Promise<string> {
+export async function createVolume(driver: DriverLike, options: UseOptions = {}): Promise<string> {
   const { volume } = await driver.csi.CreateVolume({
     name: options.name ?? `volume-${++lastName}`,
     capacity_range: { required_bytes: `${options.size ?? 64 * MIB}` },
@@ -67,7 +76,7 @@ export async function createVolume(driver: TestDriver, options: UseOptions = {})
 }
 
 /** Attaches and stages a volume. */
-export async function stage(driver: TestDriver, id: string, options: UseOptions = {}): Promise<UsedVolume> {
+export async function stage(driver: DriverLike, id: string, options: UseOptions = {}): Promise<UsedVolume> {
   const capability = options.capability ?? mountCapability();
   const { node_id } = await driver.csi.NodeGetInfo();
   const { publish_context: publishContext } = await driver.csi.ControllerPublishVolume({
@@ -85,7 +94,7 @@ export async function stage(driver: TestDriver, id: string, options: UseOptions 
   return { id, staging, target: await driver.target(id), publishContext, capability };
 }
 
-export async function publish(driver: TestDriver, used: UsedVolume, readonly = false): Promise<void> {
+export async function publish(driver: DriverLike, used: UsedVolume, readonly = false): Promise<void> {
   await driver.csi.NodePublishVolume({
     volume_id: used.id,
     publish_context: used.publishContext,
@@ -97,20 +106,20 @@ export async function publish(driver: TestDriver, used: UsedVolume, readonly = f
 }
 
 /** Create, attach, stage and publish, as a pod's volume goes. */
-export async function use(driver: TestDriver, options: UseOptions = {}): Promise<UsedVolume> {
+export async function use(driver: DriverLike, options: UseOptions = {}): Promise<UsedVolume> {
   const used = await stage(driver, await createVolume(driver, options), options);
   await publish(driver, used, options.readonly);
   return used;
 }
 
 /** Everything back to nothing: unpublish, unstage, detach, delete. */
-export async function dispose(driver: TestDriver, used: UsedVolume): Promise<void> {
+export async function dispose(driver: DriverLike, used: UsedVolume): Promise<void> {
   await driver.csi.NodeUnpublishVolume({ volume_id: used.id, target_path: used.target });
   await release(driver, used);
 }
 
 /** As `dispose`, for a volume that is not published. */
-export async function release(driver: TestDriver, used: UsedVolume): Promise<void> {
+export async function release(driver: DriverLike, used: UsedVolume): Promise<void> {
   await driver.csi.NodeUnstageVolume({ volume_id: used.id, staging_target_path: used.staging });
   await driver.csi.ControllerUnpublishVolume({ volume_id: used.id });
   await driver.csi.DeleteVolume({ volume_id: used.id });

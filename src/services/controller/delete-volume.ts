@@ -22,6 +22,7 @@ export const deleteVolume: Handler<'DeleteVolume'> = async (env, request, call) 
     throw inUse(`snapshot ${dependent.id} was cut with dependent: true and needs it; delete that first`);
   await call.point('beforeDelete');
   await backendOf(env, volume).destroy(volume);
+  await call.point('destroyed');
   await env.volumes.remove(volume.id);
   call.effect(`removed volume ${volume.id}`);
   return {};

@@ -54,6 +54,7 @@ export async function takeSnapshots(
             never,
           );
         }
+        await call.point('copied');
         return now;
       },
     );
@@ -68,6 +69,7 @@ export async function takeSnapshots(
       folders.delete(id);
       done.push(id);
       records.push(record);
+      await call.point('committed');
     }
     call.effect(`cut ${wanted.map(({ id }) => id).join(', ')}`);
     return records;

@@ -34,6 +34,7 @@ export const nodeUnpublishVolume: Handler<'NodeUnpublishVolume'> = async (env, r
   }
   await call.point('unmounted');
   await removeTarget(target, env.log);
+  await call.point('targetRemoved');
   store.removePublication(target);
   await undoImplicit(env, request.volume_id, call);
   return {};

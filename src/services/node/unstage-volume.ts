@@ -25,6 +25,7 @@ export async function unstageVolume(env: Env, volumeId: string, path: string, ca
     for (const known of [stage?.loopIndex, store.heldLoop(volumeId)])
       if (known !== undefined) loops.add(known);
     await release(env, volumeId, loops, call);
+    await call.point('released');
     if (stage?.implicit) await fs.rmdir(path).catch(() => undefined);
     store.removeStage(volumeId);
   } finally {

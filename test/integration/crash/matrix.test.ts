@@ -1,0 +1,110 @@
+import * as fs from 'node:fs/promises';
+import * as path from 'node:path';
+import { Code } from '../../../src/csi/status';
+import { idFor } from '../../../src/util/keys';
+import type { TestDriver } from '../../support/driver';
+import { DriverProcess } from '../../support/driver-process';
+import type { Kind } from '../../support/kinds';
+import { useMachine } from '../../support/machine';
+import { finish, SCENARIOS, type Scenario, type Subject, snapshotIdOf } from './scenarios';
+
+const machine = useMachine();
+
+/** How the CO goes on with a volume after the driver's process was killed and started again. */
+const WAYS = ['repeats the call', 'undoes it', 'deletes the volume'] as const;
+type Way = (typeof WAYS)[number];
+
+const cases = SCENARIOS.flatMap((scenario) => scenario.points.map((point) => ({ ...scenario, point })));
+
+let names = 0;
+let child: DriverProcess;
+afterEach(() => child.kill());
+
+async function subjectOf(driver: DriverProcess, kind: Kind): Promise<Subject> {
+  const name = `crash-${names++}-${kind.name}`;
+  return {
+    kind,
+    name,
+    mark: undefined,
+    snapshotId: snapshotIdOf(name),
+    groupId: idFor('group', name),
+    used: {
+      id: '',
+      staging: await driver.folder(`${name}-staging`),
+      target: await driver.target(name),
+      publishContext: {},
+      capability: kind.options().capability ?? {},
+    },
+  };
+}
+
+async function goOn(way: Way, scenario: Scenario, driver: TestDriver, subject: Subject): Promise<void> {
+  if (way === 'repeats the call') {
+    await scenario.call(driver, subject);
+    await scenario.go(driver, subject);
+  } else if (way === 'undoes it') {
+    await scenario.undo(driver, subject);
+  } else if (subject.used.id !== '') {
+    // In use: refused and nothing happened. Not in use: gone.
+    const refused = await driver.csi.DeleteVolume({ volume_id: subject.used.id }).then(
+      () => undefined,
+      (error) => error,
+    );
+    if (refused) expect(refused).toMatchObject({ code: Code.FAILED_PRECONDITION });
+  }
+}
+
+describe.each(cases)('killed in $title at $point', ({ point, ...scenario }) => {
+  it('the driver is right with whatever the CO does next', async () => {
+    const dataDir = path.join(machine.folder('d'), 'data');
+    child = await DriverProcess.start({
+      root: machine.root,
+      dataDir,
+      hold: { method: scenario.method, point },
+      capabilities: 'all',
+      refuseGrowth: scenario.refuseGrowth === true,
+    });
+    const plans: { way: Way; subject: Subject }[] = [];
+    for (const kind of scenario.kinds)
+      for (const way of WAYS) plans.push({ way, subject: await subjectOf(child, kind) });
+    await Promise.all(plans.map(({ subject }) => scenario.prepare(child, subject)));
+    await child.arm();
+    const calls = plans.map(({ subject }) => scenario.call(child, subject).catch((error) => error));
+    const early = calls.map(async (call, index) => {
+      throw new Error(`the call for ${plans[index]?.subject.name} never came to ${point}: ${await call}`);
+    });
+    await Promise.race([child.reached(plans.length), ...early]);
+    await child.kill();
+    await Promise.allSettled(early);
+    for (const outcome of await Promise.all(calls)) expect(outcome).toMatchObject({ code: Code.UNAVAILABLE });
+
+    const driver = await machine.start({ dataDir });
+    const goOnWith = async ({ way, subject }: (typeof plans)[number]) => {
+      const step = `${subject.kind.name}: the CO ${way}`;
+      try {
+        await goOn(way, scenario, driver, subject);
+        for (const at of [subject.used.staging, subject.used.target])
+          expect((await machine.mountsAt(at)).length).toBeLessThanOrEqual(1);
+        await finish(driver, subject);
+      } catch (error) {
+        throw new Error(`${step}: ${(error as Error).message}`, { cause: error });
+      }
+    };
+    await Promise.all(plans.map(goOnWith));
+    expect(await leftIn(dataDir)).toEqual([]);
+    await driver.stop();
+    expect(machine.loops(dataDir)).toEqual([]);
+    expect(await machine.table()).toBe('');
+  });
+});
+
+/** What a data folder holds when everything has been removed: nothing but what a process needs to be there. */
+async function leftIn(dataDir: string): Promise<string[]> {
+  const names = await fs.readdir(dataDir, { recursive: true });
+  return names.filter(
+    (name) =>
+      !/^(journal|locks|cache|volumes|snapshots|groups|undo|nodes(\/node-1(\/(node\.json|stages|publications|undo|mounts))?)?)$/.test(
+        name,
+      ) && !/^(journal|locks)\//.test(name),
+  );
+}

@@ -1,0 +1,74 @@
+import * as path from 'node:path';
+import type { Method, ResponseOf } from '../../src/csi/rpcs';
+import { HostError } from '../../src/host/host';
+import { createLinuxHost } from '../../src/host/linux';
+import type { FaultGate, GateCall } from '../../src/server/gate';
+import { TestDriver } from './driver';
+
+/** A driver in a process of its own, which a test kills: it says on its output when calls have come to the point. */
+export interface ChildConfig {
+  root: string;
+  dataDir: string;
+  cacheDir: string;
+  hold: { method: string; point: string };
+  capabilities: string;
+  /** As where CAP_SYS_RESOURCE is missing, also on machines that have it. */
+  refuseGrowth: boolean;
+}
+
+const say = (line: string) => process.stdout.write(`${line}\n`);
+
+/** Holds every call that comes to the point, once it is armed. */
+class HoldingGate implements FaultGate {
+  armed = false;
+
+  constructor(private readonly hold: ChildConfig['hold']) {}
+
+  async before<M extends Method>(_call: GateCall<M>): Promise<ResponseOf<M> | undefined> {
+    return undefined;
+  }
+
+  async after<M extends Method>(call: GateCall<M>, response: ResponseOf<M>): Promise<ResponseOf<M>> {
+    await this.point(call as GateCall, 'after');
+    return response;
+  }
+
+  async point(call: GateCall, name: string): Promise<void> {
+    if (!this.armed || call.method !== this.hold.method || name !== this.hold.point) return;
+    say('reached');
+    await new Promise(() => undefined);
+  }
+}
+
+async function main(): Promise<void> {
+  const config = JSON.parse(process.argv[2] ?? '{}') as ChildConfig;
+  const host = createLinuxHost({ stateDir: path.join(config.root, 'state'), cacheDir: config.cacheDir });
+  const { filesystems } = host;
+  const gate = new HoldingGate(config.hold);
+  process.stdin.once('data', () => {
+    gate.armed = true;
+    say('armed');
+  });
+  const driver = await TestDriver.start({
+    backend: 'loop',
+    host: config.refuseGrowth
+      ? {
+          ...host,
+          filesystems: {
+            ...filesystems,
+            growMounted: async (at, fsType) => {
+              if (fsType === 'ext4') throw new HostError('EPERM', 'EXT4_IOC_RESIZE_FS', `${at}: EPERM`);
+              await filesystems.growMounted(at, fsType);
+            },
+          },
+        }
+      : host,
+    root: config.root,
+    dataDir: config.dataDir,
+    capabilities: config.capabilities,
+    faults: gate,
+  });
+  say(`ready ${driver.dir}`);
+}
+
+void main();
