@@ -1,4 +1,3 @@
-import { execFileSync } from 'node:child_process';
 import * as fs from 'node:fs';
 import { tmpdir } from 'node:os';
 import * as path from 'node:path';
@@ -7,6 +6,13 @@ import { createLinuxHost } from '../../src/host/linux';
 import { type Clock, systemClock } from '../../src/util/clock';
 import { TestDriver, type TestDriverOptions } from './driver';
 import { type Attached, attachedBelow, clearTraces, NO_TRACES, tracesBelow } from './leaks';
+import { run } from './run';
+
+/**
+ * `shared`: mounts below the root show in all mount namespaces made after it, as on a node with systemd, and a bind of a
+ * mount is its peer unless it is made otherwise. `asFound`: as whoever started the tests has it.
+ */
+export type MountTree = 'asFound' | 'shared';
 
 /** The real machine, as one test file uses it: everything happens below one folder, and nothing may be left of it. */
 export class RealMachine {
@@ -19,6 +25,14 @@ export class RealMachine {
   });
   private readonly drivers: TestDriver[] = [];
   private names = 0;
+
+  constructor(private readonly tree: MountTree = 'asFound') {
+    if (tree === 'asFound') return;
+    run('mount', '--bind', this.root, this.root);
+    // In two steps: where the root was shared before, its peers would be others'.
+    run('mount', '--make-private', this.root);
+    run('mount', '--make-shared', this.root);
+  }
 
   /** A driver that is stopped with the machine. */
   async start(options: Partial<TestDriverOptions> = {}): Promise<TestDriver> {
@@ -61,6 +75,7 @@ export class RealMachine {
     for (const driver of this.drivers) await driver.stop();
     const left = await tracesBelow(this.host, this.root);
     await clearTraces(this.host, this.root);
+    if (this.tree === 'shared') run('umount', this.root);
     fs.rmSync(this.root, { recursive: true, force: true });
     expect(left).toEqual(NO_TRACES);
   }
@@ -70,27 +85,12 @@ export class RealMachine {
 const TEST_TIMEOUT_MS = 60_000;
 
 /** The machine of one test file; at its end mounts and loop devices must be as they were. */
-export function useMachine(): RealMachine {
+export function useMachine(tree: MountTree = 'asFound'): RealMachine {
   jest.setTimeout(TEST_TIMEOUT_MS);
-  const machine = new RealMachine();
+  const machine = new RealMachine(tree);
   afterAll(() => machine.close());
   return machine;
 }
 
 /** A clock on which waits for something that will not happen are over soon. */
 export const hurriedClock: Clock = { ...systemClock, monotonic: () => systemClock.monotonic() * 20 };
-
-/** Runs a program in the C locale; a failure shows what it printed. */
-export function run(program: string, ...args: string[]): string {
-  const PATH = `${process.env.PATH}:/usr/sbin:/sbin`;
-  try {
-    return execFileSync(program, args, {
-      encoding: 'utf8',
-      stdio: 'pipe',
-      env: { ...process.env, PATH, LC_ALL: 'C' },
-    });
-  } catch (error) {
-    const { stdout, stderr } = error as { stdout?: string; stderr?: string };
-    throw new Error(`${program} ${args.join(' ')}: ${stdout ?? ''}${stderr ?? ''}`, { cause: error });
-  }
-}

@@ -42,6 +42,7 @@ export const MS = {
   NODIRATIME: 2048,
   BIND: 4096,
   SILENT: 32768,
+  PRIVATE: 1 << 18,
   RELATIME: 1 << 21,
   STRICTATIME: 1 << 24,
   LAZYTIME: 1 << 25,

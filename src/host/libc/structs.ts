@@ -69,10 +69,11 @@ export function decodeStatfs(buffer: Buffer): Statfs {
 }
 
 /** `struct mount_attr` version 0: attr_set, attr_clr, propagation, userns_fd. */
-export function encodeMountAttr(set: number, clear: number): Buffer {
+export function encodeMountAttr(set: number, clear: number, propagation: number): Buffer {
   const buffer = Buffer.alloc(32);
   buffer.writeBigUInt64LE(BigInt(set), 0);
   buffer.writeBigUInt64LE(BigInt(clear), 8);
+  buffer.writeBigUInt64LE(BigInt(propagation), 16);
   return buffer;
 }
 

@@ -23,8 +23,8 @@ export interface SyncCalls {
   fsconfigSetSync(fd: number, key: string, value?: string): void;
   /** A descriptor of a detached mount of the created superblock, with MOUNT_ATTR `attributes`. */
   fsmountSync(fd: number, attributes: number): number;
-  /** Sets and clears MOUNT_ATTR bits of the detached mount `fd` stands for. */
-  mountSetattrSync(fd: number, set: number, clear: number): void;
+  /** Sets and clears MOUNT_ATTR bits of the detached mount `fd` stands for, and gives it a propagation type (MS.PRIVATE). */
+  mountSetattrSync(fd: number, set: number, clear: number, propagation: number): void;
 }
 
 export function syncCalls(load: () => Binding): SyncCalls {
@@ -66,8 +66,8 @@ export function syncCalls(load: () => Binding): SyncCalls {
       const args = [SYSCALL.fsmount, fd, FSMOUNT.CLOEXEC, attributes];
       return Number(call('fsmount', args, { operation: 'fsmount', subject: descriptor(fd) }));
     },
-    mountSetattrSync(fd, set, clear) {
-      const attributes = encodeMountAttr(set, clear);
+    mountSetattrSync(fd, set, clear, propagation) {
+      const attributes = encodeMountAttr(set, clear, propagation);
       const args = [SYSCALL.mount_setattr, fd, '', AT.EMPTY_PATH, attributes, attributes.length];
       call('mountSetattr', args, { operation: 'mount_setattr', subject: descriptor(fd) });
     },

@@ -18,6 +18,10 @@ export interface BindRequest {
 /** One of the kernel's two families of calls that make mounts. */
 export interface MountApi {
   mount(request: MountRequest): Promise<void>;
+  /**
+   * The new mount is no peer of its source (mount_namespaces(7)), whatever the source's propagation; by mount(2) it is one
+   * where the source is shared.
+   */
   bind(request: BindRequest): Promise<void>;
   resizeTmpfs(target: string, sizeBytes: bigint): Promise<void>;
 }

@@ -14,7 +14,9 @@ import {
 
 /**
  * mount(2), for kernels and seccomp filters without the newer calls. A bind gets its flags in a second step, so a
- * read-only one is writable for a moment: mount(2) offers nothing better.
+ * read-only one is writable for a moment, and a bind of a shared mount is its peer: mount(2) offers nothing better. (Made
+ * private once it is attached, it would part from its own copies in other mount namespaces too, which an unmount would then
+ * leave behind.)
  */
 export function createClassicApi(libc: Libc): MountApi {
   return {

@@ -1,5 +1,5 @@
 import { HostError } from '../host';
-import { FSCONFIG, FSPICK, isErrno, type Libc, OPEN_TREE } from '../libc';
+import { FSCONFIG, FSPICK, isErrno, type Libc, MS, OPEN_TREE } from '../libc';
 import { type BindRequest, type MountApi, MountApiMissing, type MountRequest } from './mounts-api';
 import { readContextLog } from './mounts-context-log';
 import { explainCreate, type MountFailure, unknownType } from './mounts-explain';
@@ -54,9 +54,12 @@ export function createContextApi(libc: Libc): MountApi {
       try {
         if (checked.status === 'rejected') throw checked.reason;
         const { set, clear } = bindAttributes(words, readOnly);
-        if ((set | clear) !== 0) {
-          await missingAs(['ENOSYS'], 'mount_setattr', async () => libc.mountSetattrSync(tree, set, clear));
-        }
+        // A clone of a shared mount is its peer: what anybody mounts over one of the two then covers the other as well.
+        // Made private while it is detached, it becomes shared anew, in a group of its own, where the target's folder is
+        // shared, and so still shows in other mount namespaces.
+        await missingAs(['ENOSYS', 'EPERM'], 'mount_setattr', async () =>
+          libc.mountSetattrSync(tree, set, clear, MS.PRIVATE),
+        );
         await libc.moveMount(tree, target);
       } finally {
         await libc.close(tree);

@@ -17,7 +17,8 @@ import {
   type UsedVolume,
   use,
 } from '../../support/lifecycle';
-import { run, useMachine } from '../../support/machine';
+import { useMachine } from '../../support/machine';
+import { run } from '../../support/run';
 
 const machine = useMachine();
 const gate = new TestGate();
