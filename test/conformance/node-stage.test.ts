@@ -67,7 +67,7 @@ conformance('NodeStageVolume', (bench) => {
       expect(await call({ ...request, staging_target_path })).toBe('INVALID_ARGUMENT');
   });
 
-  test.each(['a regular file', 'a link to a folder', 'nothing, nor its parent'])(
+  test.each(['a regular file', 'a link to a folder', 'nothing', 'nothing, nor its parent'])(
     'NS5 %s at staging_target_path: refused, and it is not made',
     async (what) => {
       const request = await attached();
@@ -81,6 +81,10 @@ conformance('NodeStageVolume', (bench) => {
       );
       expect(await fs.readdir(folder, { recursive: true })).toEqual(before);
       if (what === 'a regular file') expect(await fs.readFile(at, 'utf8')).toBe('mine');
+      // The CO makes it, and tries again.
+      await fs.rm(at, { force: true });
+      await fs.mkdir(at, { recursive: true });
+      expect(await call({ ...request, staging_target_path: at })).toBe('OK');
     },
   );
 

@@ -3,7 +3,7 @@ import type { Staged, StageNote } from '../../backends/backend';
 import { letGo } from '../../backends/let-go';
 import { alreadyExists, failedPrecondition, invalidArgument } from '../../csi/status';
 import type { MountRoot } from '../../host/host';
-import { ensureFolder, errnoOf } from '../../util/files';
+import { ensureFolder } from '../../util/files';
 import type { StageRecord, VolumeRecord } from '../../volumes/records';
 import { backendOf, type Call, type Env } from '../env';
 import { sameCapability, unservable } from '../volume-capability';
@@ -137,27 +137,20 @@ function checkRepeat(existing: StageRecord, wanted: StageRecord): void {
 }
 
 /**
- * The staging folder is the CO's: it makes it, and removes it. One that is missing is made all the same where its parent
- * is there, as COs differ in this.
+ * The staging folder is the CO's: it makes it, and removes it (CSI 1.12, NodeStageVolumeRequest.staging_target_path). The
+ * kubelet and csi-sanity make it before every stage. One that is missing is refused rather than made: it is
+ * a mistake of the CO, or the plugin's container does not have the kubelet's folder, and then the volume would be mounted
+ * where no pod sees it.
  * @returns what is mounted there.
  */
 async function lookAtStaging(env: Env, stagingPath: string, call: Call): Promise<MountRoot | null> {
   const { kind, mount } = await lookThroughDead(env, stagingPath, call);
   if (kind === 'folder') return mount;
-  if (kind === 'missing') return makeStagingFolder(stagingPath);
+  if (kind === 'missing')
+    throw failedPrecondition(
+      `staging_target_path: ${stagingPath} does not exist; the CO has to make it, where this plugin sees it`,
+    );
   throw invalidArgument(
     `staging_target_path: expected a folder at ${stagingPath}, found ${kind === 'link' ? 'a symbolic link' : 'something else'}`,
   );
-}
-
-async function makeStagingFolder(stagingPath: string): Promise<null> {
-  try {
-    await fs.mkdir(stagingPath, { mode: 0o750 });
-    return null;
-  } catch (error) {
-    if (errnoOf(error) !== 'ENOENT' && errnoOf(error) !== 'ENOTDIR') throw error;
-    throw failedPrecondition(
-      `staging_target_path: the folder that ${stagingPath} would be in does not exist; the CO has to make it`,
-    );
-  }
 }

@@ -154,7 +154,7 @@ it('files of somebody else in the target folder stay, and the unpublish is done'
   await release(driver, used);
 });
 
-it('a staging path that is a link or a file is refused, one that is missing is made', async () => {
+it('a staging path that is a link, a file or missing is refused, and nothing is made', async () => {
   const used = await stage(driver, await createVolume(driver, KINDS.ext4.options()), KINDS.ext4.options());
   await driver.csi.NodeUnstageVolume({ volume_id: used.id, staging_target_path: used.staging });
   const folder = machine.folder('real');
@@ -164,13 +164,13 @@ it('a staging path that is a link or a file is refused, one that is missing is m
   await fs.writeFile(file, '');
   for (const staging of [link, file])
     await expect(restage({ ...used, staging })).rejects.toMatchObject({ code: Code.INVALID_ARGUMENT });
-  await expect(restage({ ...used, staging: '/nowhere/at/all' })).rejects.toMatchObject({
-    code: Code.FAILED_PRECONDITION,
-  });
-  const fresh = { ...used, staging: path.join(folder, 'made') };
-  await restage(fresh);
-  expect(await machine.mountsAt(fresh.staging)).toHaveLength(1);
-  await release(driver, fresh);
+  for (const staging of [path.join(folder, 'missing'), '/nowhere/at/all'])
+    await expect(restage({ ...used, staging })).rejects.toMatchObject({
+      code: Code.FAILED_PRECONDITION,
+      message: expect.stringContaining('does not exist'),
+    });
+  expect(await fs.readdir(folder)).toEqual([]);
+  await release(driver, used);
 });
 
 describe('hostile ids', () => {
