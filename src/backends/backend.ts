@@ -1,4 +1,4 @@
-import type { DeviceNumber, MountRoot, Usage } from '../host/host';
+import type { DeviceNumber, FsType, MountRoot, Usage } from '../host/host';
 
 export const BACKEND_NAMES = ['loop', 'tmpfs', 'directory', 'memory'] as const;
 export type BackendName = (typeof BACKEND_NAMES)[number];
@@ -47,6 +47,18 @@ export interface BytesAt {
   tree: string;
 }
 
+/** What a scenario has done to the device that a stage is about to use: the kernel is asked all the same. */
+export interface DeviceFault {
+  /** Path of a device that does not exist, where the volume's should be. */
+  missing?: string;
+  /** The device is write-protected, also for a stage that is to be writable. */
+  readOnly?: true;
+  /** Image that the device shows in place of the volume's own, which is left as it is. */
+  disk?: string;
+  /** What the kernel is asked to mount, whatever is found there: nothing is formatted, replayed or grown before. */
+  mountAs?: FsType;
+}
+
 export interface StageOrder {
   volume: VolumeFacts;
   at: BytesAt;
@@ -62,6 +74,7 @@ export interface StageOrder {
    * their stage: one superblock must serve all of them.
    */
   loop: number | undefined;
+  device?: DeviceFault | undefined;
   /** Keeps what a restarted process has to know. Called before anything is mounted, and before a disk is formatted. */
   note(facts: StageNote): Promise<void>;
 }

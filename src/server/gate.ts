@@ -1,4 +1,5 @@
 import type { Method, RequestOf, ResponseOf } from '../csi/rpcs';
+import type { DiskTarget, PreparedDisk } from '../faults/disk/target';
 
 /** A call as the fault gate sees it. */
 export interface GateCall<M extends Method = Method> {
@@ -22,6 +23,8 @@ export interface FaultGate {
   after<M extends Method>(call: GateCall<M>, response: ResponseOf<M>): Promise<ResponseOf<M>>;
   /** A named point between two steps of the work. */
   point(call: GateCall, name: string): Promise<void>;
+  /** A disk is about to be staged, under its volume's lock: conditions of the disk come true here (faults/disk). */
+  disk?(call: GateCall, target: DiskTarget): Promise<PreparedDisk | undefined>;
 }
 
 /** No rules: every call is answered as it should be. */

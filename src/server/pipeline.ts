@@ -173,6 +173,7 @@ export class Pipeline {
       },
       effect: (text) => effects.push(scrub.log(text)),
       point: (name) => faults.point(gate, name),
+      prepareDisk: async (target) => faults.disk?.(gate, target),
     };
     const { volumeId, nodeId, targetPath, stagingTargetPath, volumePath } = subjectOf(method, request);
     const subject = {

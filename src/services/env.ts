@@ -1,6 +1,7 @@
 import type { Backend, BackendName, Steps } from '../backends/backend';
 import type { Capabilities } from '../csi/capabilities';
 import type { Method, RequestOf, ResponseOf } from '../csi/rpcs';
+import type { DiskTarget, PreparedDisk } from '../faults/disk/target';
 import type { Host } from '../host/host';
 import type { Clock } from '../util/clock';
 import type { Log } from '../util/log';
@@ -55,6 +56,8 @@ export interface Call extends Steps {
   readonly method: Method;
   /** Aborts when the client cancels or its deadline passes. Work on a mount is not abandoned half-way for it. */
   readonly signal: AbortSignal;
+  /** Lets a fault make a disk what it wants right before it is staged. Absent where no fault may act (recovery). */
+  prepareDisk?(target: DiskTarget): Promise<PreparedDisk | undefined>;
 }
 
 export type Handler<M extends Method> = (

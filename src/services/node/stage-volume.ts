@@ -1,5 +1,5 @@
 import * as fs from 'node:fs/promises';
-import type { Staged, StageNote } from '../../backends/backend';
+import type { Staged, StageNote, StageOrder } from '../../backends/backend';
 import { letGo } from '../../backends/let-go';
 import { alreadyExists, failedPrecondition, invalidArgument } from '../../csi/status';
 import type { MountRoot } from '../../host/host';
@@ -73,7 +73,9 @@ async function makeStage(
   };
   let staged: Staged | undefined;
   try {
-    staged = await backendOf(env, volume).stage(
+    staged = await stageDisk(
+      env,
+      volume,
       {
         volume,
         at: env.layout.volume(volume.id),
@@ -98,6 +100,33 @@ async function makeStage(
     store.removeStage(volume.id);
     await holdIfAlive(env, volume, record.loopIndex ?? loop);
     throw error;
+  }
+}
+
+/** The stage itself, on a disk that a fault may have changed right before, and has to give back right after. */
+async function stageDisk(env: Env, volume: VolumeRecord, order: StageOrder, call: Call): Promise<Staged> {
+  const backend = backendOf(env, volume);
+  const { at, accessType, readOnly, loop } = order;
+  const prepared = await call.prepareDisk?.({
+    host: env.host,
+    volume,
+    at,
+    blockImage: backend.blockImage,
+    stage: {
+      accessType,
+      readOnly,
+      fsType: accessType === 'block' ? '' : backend.chooseFsType(order.fsType || volume.fsType),
+      loop,
+    },
+    undoFolder: ownNode(env).store.paths.undo,
+    effect: (text) => call.effect(text),
+  });
+  try {
+    return await backend.stage({ ...order, device: prepared?.device }, call);
+  } finally {
+    await prepared?.undo?.().catch((error: Error) => {
+      call.effect(`could not give the disk back as it was: ${error.message}`);
+    });
   }
 }
 
