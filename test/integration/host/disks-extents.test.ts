@@ -1,30 +1,16 @@
 import * as fs from 'node:fs';
 import * as fc from 'fast-check';
 import type { Extent } from '../../../src/host/host';
-import { Machine, testWith } from './filesystems-machine';
+import { all, write } from './disks-support';
+import { eachOnMachine, type Machine, testWith } from './filesystems-machine';
 
 const MIB = 1n << 20n;
 const rootTest = testWith();
 
 let machine: Machine;
-
-beforeEach(() => {
-  machine = new Machine();
+eachOnMachine((fresh) => {
+  machine = fresh;
 });
-
-afterEach(() => machine.close());
-
-function write(file: string, offset: number, bytes: Buffer): void {
-  const fd = fs.openSync(file, 'r+');
-  fs.writeSync(fd, bytes, 0, bytes.length, offset);
-  fs.closeSync(fd);
-}
-
-async function all(extents: AsyncIterable<Extent>): Promise<Extent[]> {
-  const found: Extent[] = [];
-  for await (const extent of extents) found.push(extent);
-  return found;
-}
 
 describe('extents and differences of real files', () => {
   const BLOCK = 4096;

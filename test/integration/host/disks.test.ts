@@ -1,32 +1,18 @@
 import * as fs from 'node:fs';
 import * as path from 'node:path';
-import { type Extent, HostError } from '../../../src/host/host';
+import { HostError } from '../../../src/host/host';
 import { createLibc, type Libc } from '../../../src/host/libc';
 import { createDiskFiles } from '../../../src/host/linux/disks';
-import { Machine, run, testWith } from './filesystems-machine';
+import { all, write } from './disks-support';
+import { eachOnMachine, type Machine, run, testWith } from './filesystems-machine';
 
 const MIB = 1n << 20n;
 const rootTest = testWith();
 
 let machine: Machine;
-
-beforeEach(() => {
-  machine = new Machine();
+eachOnMachine((fresh) => {
+  machine = fresh;
 });
-
-afterEach(() => machine.close());
-
-function write(file: string, offset: number, bytes: Buffer): void {
-  const fd = fs.openSync(file, 'r+');
-  fs.writeSync(fd, bytes, 0, bytes.length, offset);
-  fs.closeSync(fd);
-}
-
-async function all(extents: AsyncIterable<Extent>): Promise<Extent[]> {
-  const found: Extent[] = [];
-  for await (const extent of extents) found.push(extent);
-  return found;
-}
 
 const allocated = (file: string) => BigInt(fs.statSync(file).blocks) * 512n;
 

@@ -4,7 +4,7 @@ import { HostError } from '../../../src/host/host';
 import { createLibc } from '../../../src/host/libc';
 import { createFilesystems } from '../../../src/host/linux/filesystems';
 import { createToolRunner, type ToolRun } from '../../../src/host/linux/filesystems-tools';
-import { checkExt4, Machine, run, testWith } from './filesystems-machine';
+import { checkExt4, eachOnMachine, type Machine, run, testWith } from './filesystems-machine';
 
 const KIB = 1024n;
 const MIB = 1024n * KIB;
@@ -12,12 +12,9 @@ const GIB = 1024n * MIB;
 const ext4Test = testWith('mkfs.ext4', 'e2fsck', 'dumpe2fs');
 
 let machine: Machine;
-
-beforeEach(() => {
-  machine = new Machine();
+eachOnMachine((fresh) => {
+  machine = fresh;
 });
-
-afterEach(() => machine.close());
 
 /** Filesystems of this machine that write down each mkfs they run. */
 function counted() {

@@ -1,18 +1,15 @@
 import * as fs from 'node:fs';
 import * as path from 'node:path';
 import type { FsType } from '../../../src/host/host';
-import { checkExt4, Machine, testWith } from './filesystems-machine';
+import { checkExt4, eachOnMachine, type Machine, testWith } from './filesystems-machine';
 
 const MIB = 1n << 20n;
 const ext4Test = testWith('mkfs.ext4', 'e2fsck', 'resize2fs');
 
 let machine: Machine;
-
-beforeEach(() => {
-  machine = new Machine();
+eachOnMachine((fresh) => {
+  machine = fresh;
 });
-
-afterEach(() => machine.close());
 
 /** Bit 24 of the effective set (linux/capability.h). */
 function hasSysResource(): boolean {

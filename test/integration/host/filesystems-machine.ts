@@ -105,3 +105,13 @@ export class Machine {
     fs.rmSync(this.folder, { recursive: true });
   }
 }
+
+/** Gives each test of a file a machine of its own, and closes it. */
+export function eachOnMachine(use: (fresh: Machine) => void): void {
+  let machine: Machine;
+  beforeEach(() => {
+    machine = new Machine();
+    use(machine);
+  });
+  afterEach(() => machine.close());
+}

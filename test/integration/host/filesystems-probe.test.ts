@@ -1,19 +1,16 @@
 import * as fs from 'node:fs';
 import * as path from 'node:path';
 import { createLibc } from '../../../src/host/libc';
-import { Machine, run, testWith } from './filesystems-machine';
+import { eachOnMachine, type Machine, run, testWith } from './filesystems-machine';
 
 const MIB = 1n << 20n;
 const rootTest = testWith();
 const ext4Test = testWith('mkfs.ext4');
 
 let machine: Machine;
-
-beforeEach(() => {
-  machine = new Machine();
+eachOnMachine((fresh) => {
+  machine = fresh;
 });
-
-afterEach(() => machine.close());
 
 const probe = (disk: string) => machine.host.filesystems.probe(disk);
 

@@ -1,6 +1,6 @@
 import * as fs from 'node:fs';
 import * as path from 'node:path';
-import { Machine, run, testWith } from './filesystems-machine';
+import { eachOnMachine, type Machine, run, testWith } from './filesystems-machine';
 
 const MIB = 1n << 20n;
 const xfsTest = testWith('mkfs.xfs', 'xfs_repair');
@@ -14,12 +14,9 @@ const FILESYSTEMS = [
 const content = Buffer.alloc(200_000, 'kept');
 
 let machine: Machine;
-
-beforeEach(() => {
-  machine = new Machine();
+eachOnMachine((fresh) => {
+  machine = fresh;
 });
-
-afterEach(() => machine.close());
 
 describe.each(FILESYSTEMS)('$fsType', ({ fsType, itsTest, check }) => {
   itsTest('is sound at its minimum, before and after use, and one byte less is refused', async () => {

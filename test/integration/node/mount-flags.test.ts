@@ -64,12 +64,12 @@ describe.each(mountKinds)('mount flags of a $name volume', (kind) => {
 });
 
 it.each([
-  [KINDS.ext4, 'data=journal', 'data=journal'],
-  [KINDS.ext4, 'errors=remount-ro', 'errors=remount-ro'],
-  [KINDS.xfs, 'nouuid', 'nouuid'],
-  [KINDS.btrfs, 'compress=zstd', 'compress=zstd:3'],
-  [KINDS.ext4, 'sync', 'sync'],
-] as const)('the option of a filesystem is given to it: $0.name %s', async (kind, flag, shown) => {
+  { kind: KINDS.ext4, flag: 'data=journal', shown: 'data=journal' },
+  { kind: KINDS.ext4, flag: 'errors=remount-ro', shown: 'errors=remount-ro' },
+  { kind: KINDS.xfs, flag: 'nouuid', shown: 'nouuid' },
+  { kind: KINDS.btrfs, flag: 'compress=zstd', shown: 'compress=zstd:3' },
+  { kind: KINDS.ext4, flag: 'sync', shown: 'sync' },
+])('the option of a filesystem is given to it: $kind.name $flag', async ({ kind, flag, shown }) => {
   const options = withFlags(kind, flag);
   const used = await stage(driver, await createVolume(driver, options), options);
   expect(await optionsAt(used.staging)).toContain(shown);
