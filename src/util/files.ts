@@ -33,6 +33,10 @@ export async function writeNewFile(file: string, content: string, durability: Du
   try {
     fs.writeFileSync(fd, content);
     if (durability === 'durable') await fdatasync(fd);
+  } catch (error) {
+    // By a descriptor the kernel's words are all there is; which disk is full, only the name tells.
+    (error as NodeJS.ErrnoException).message += ` '${file}'`;
+    throw error;
   } finally {
     fs.closeSync(fd);
   }

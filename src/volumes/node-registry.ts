@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import * as path from 'node:path';
 import { failedPrecondition } from '../csi/status';
-import { namesIn, writeFileAtomic } from '../util/files';
+import { namesIn, readIfThere, writeFileAtomic } from '../util/files';
 import type { Layout } from './layout';
 import { readRecord, UnreadableRecord } from './record-file';
 import type { NodeRecord, Segments } from './records';
@@ -25,10 +25,12 @@ export class NodeRegistry {
     private readonly extraTopologies: readonly Segments[],
   ) {}
 
+  /** Nothing is written where the file says so already: a driver must start on a full disk too, to take volumes down. */
   async announce(): Promise<void> {
     if (!this.self) return;
     const { record } = this.layout.node(this.self.id);
-    await writeFileAtomic(record, `${JSON.stringify(this.self, undefined, 1)}\n`, 'durable');
+    const text = `${JSON.stringify(this.self, undefined, 1)}\n`;
+    if (readIfThere(record) !== text) await writeFileAtomic(record, text, 'durable');
   }
 
   find(nodeId: string): NodeRecord | undefined {

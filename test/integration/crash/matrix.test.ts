@@ -1,12 +1,10 @@
-import * as fs from 'node:fs/promises';
 import * as path from 'node:path';
 import { Code } from '../../../src/csi/status';
-import { idFor } from '../../../src/util/keys';
 import type { TestDriver } from '../../support/driver';
 import { DriverProcess } from '../../support/driver-process';
-import type { Kind } from '../../support/kinds';
 import { useMachine } from '../../support/machine';
-import { finish, SCENARIOS, type Scenario, type Subject, snapshotIdOf } from './scenarios';
+import { finish, SCENARIOS, type Scenario, type Subject } from './scenarios';
+import { leftIn, subjectOf } from './subjects';
 
 const machine = useMachine();
 
@@ -19,24 +17,6 @@ const cases = SCENARIOS.flatMap((scenario) => scenario.points.map((point) => ({ 
 let names = 0;
 let child: DriverProcess;
 afterEach(() => child.kill());
-
-async function subjectOf(driver: DriverProcess, kind: Kind): Promise<Subject> {
-  const name = `crash-${names++}-${kind.name}`;
-  return {
-    kind,
-    name,
-    mark: undefined,
-    snapshotId: snapshotIdOf(name),
-    groupId: idFor('group', name),
-    used: {
-      id: '',
-      staging: await driver.folder(`${name}-staging`),
-      target: await driver.target(name),
-      publishContext: {},
-      capability: kind.options().capability ?? {},
-    },
-  };
-}
 
 async function goOn(way: Way, scenario: Scenario, driver: TestDriver, subject: Subject): Promise<void> {
   if (way === 'repeats the call') {
@@ -66,7 +46,7 @@ describe.each(cases)('killed in $title at $point', ({ point, ...scenario }) => {
     });
     const plans: { way: Way; subject: Subject }[] = [];
     for (const kind of scenario.kinds)
-      for (const way of WAYS) plans.push({ way, subject: await subjectOf(child, kind) });
+      for (const way of WAYS) plans.push({ way, subject: await subjectOf(child, kind, `crash-${names++}`) });
     await Promise.all(plans.map(({ subject }) => scenario.prepare(child, subject)));
     await child.arm();
     const calls = plans.map(({ subject }) => scenario.call(child, subject).catch((error) => error));
@@ -97,14 +77,3 @@ describe.each(cases)('killed in $title at $point', ({ point, ...scenario }) => {
     expect(await machine.table()).toBe('');
   });
 });
-
-/** What a data folder holds when everything has been removed: nothing but what a process needs to be there. */
-async function leftIn(dataDir: string): Promise<string[]> {
-  const names = await fs.readdir(dataDir, { recursive: true });
-  return names.filter(
-    (name) =>
-      !/^(journal|locks|cache|volumes|snapshots|groups|undo|nodes(\/node-1(\/(node\.json|stages|publications|undo|mounts))?)?)$/.test(
-        name,
-      ) && !/^(journal|locks)\//.test(name),
-  );
-}
