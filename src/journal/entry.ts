@@ -9,6 +9,29 @@ interface Base {
   mono: number;
 }
 
+/** The claim a volume was made for, as the call or the volume's record says. */
+export interface PvcNames {
+  namespace?: string;
+  name?: string;
+}
+
+/** The pod a volume is published for (podInfoOnMount), also on later calls about the same volume. */
+export interface PodNames {
+  namespace?: string;
+  name?: string;
+  uid?: string;
+}
+
+/** A rule whose method matched and that did not fire: the first of its keys that did not hold. */
+export interface Miss {
+  /** `scenario/rule` */
+  rule: string;
+  /** As written in a rule: `volume.storageClass`, `when.nth`, … */
+  key: string;
+  found?: string;
+  wanted?: string;
+}
+
 /** A call has arrived. Everything in `request` has been through the redaction. */
 export interface ReceivedEntry extends Base {
   type: 'received';
@@ -18,6 +41,8 @@ export interface ReceivedEntry extends Base {
   nodeId?: string;
   targetPath?: string;
   stagingTargetPath?: string;
+  pvc?: PvcNames;
+  pod?: PodNames;
   request: object;
   /** Milliseconds the client gave the call (grpc-timeout); absent: no deadline. */
   timeoutMs?: number;
@@ -38,11 +63,18 @@ export interface AnsweredEntry extends Base {
   effects: string[];
   /** Names of the rules that fired, as `scenario/rule`. */
   fired: string[];
+  /** Rules that came close. */
+  misses?: Miss[];
+  pvc?: PvcNames;
+  pod?: PodNames;
   /** The client had cancelled, or its deadline had passed, before the answer. The work was done all the same. */
   abandoned?: boolean;
 }
 
-/** Something that is no call: start, recovery, stop. */
+/**
+ * Something that is no call: started, stopped, scenarioArmed, scenarioDisarmed, scenarioReloaded, scenarioReloadFailed,
+ * reset, released, mark, machine, volumeDeleted.
+ */
 export interface EventEntry extends Base {
   type: 'event';
   event: string;

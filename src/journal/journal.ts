@@ -1,12 +1,17 @@
 import type { Clock } from '../util/clock';
 import type { JournalEntry, NewEntry } from './entry';
+import type { LastNumbers } from './last-numbers';
 
 export interface JournalOptions {
   clock: Clock;
   /** Entries kept in memory; older ones are in the file only. */
   memory?: number;
   /** Takes each entry as one line of JSON, without the newline. */
-  sink?: { write(line: string): void };
+  sink?: {
+    write(line: string): void;
+    /** Where numbering was left by the process that wrote there before: it goes on from there. */
+    readonly last?: LastNumbers;
+  };
 }
 
 const DEFAULT_MEMORY = 10_000;
@@ -16,14 +21,25 @@ export class Journal {
   /** As lines: a tenth of the memory of the objects, and most are never looked at. */
   private readonly ring: string[] = [];
   private readonly listeners = new Set<(entry: JournalEntry) => void>();
-  private seq = 0;
+  private seq: number;
+  private latestCall: number;
   private oldest = 0;
 
-  constructor(private readonly options: JournalOptions) {}
+  constructor(private readonly options: JournalOptions) {
+    const { seq = 0, call = 0 } = options.sink?.last ?? {};
+    this.seq = seq;
+    this.latestCall = call;
+  }
+
+  /** The highest number that a call has had here, earlier runs of this process included; 0 before the first. */
+  get lastCall(): number {
+    return this.latestCall;
+  }
 
   append(entry: NewEntry): JournalEntry {
     const { clock, sink, memory = DEFAULT_MEMORY } = this.options;
     this.seq += 1;
+    if (entry.type === 'received' && entry.call > this.latestCall) this.latestCall = entry.call;
     const full = {
       seq: this.seq,
       at: new Date(clock.now()).toISOString(),

@@ -2,6 +2,7 @@ import { writeSync } from 'node:fs';
 import * as fs from 'node:fs/promises';
 import * as path from 'node:path';
 import type { Log } from '../util/log';
+import { type LastNumbers, lastNumbers } from './last-numbers';
 
 const DEFAULT_MAX_BYTES = 64 * 1024 * 1024;
 
@@ -15,6 +16,7 @@ export class NdjsonFile {
   private writing: Promise<void> | undefined;
   private size = 0;
   private failed = false;
+  private numbers: LastNumbers = { seq: 0, call: 0 };
 
   constructor(
     private readonly file: string,
@@ -27,6 +29,12 @@ export class NdjsonFile {
     this.handle = await fs.open(this.file, 'a+', 0o600);
     this.size = (await this.handle.stat()).size;
     if (this.size > 0 && !(await this.endsWithNewline())) this.waiting.push('');
+    this.numbers = await lastNumbers(this.file);
+  }
+
+  /** What the entries that were there at `open` end with. */
+  get last(): LastNumbers {
+    return this.numbers;
   }
 
   /** A process that was killed may have left half a line; readers skip it, but it must not swallow the next one. */
