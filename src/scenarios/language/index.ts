@@ -1,0 +1,34 @@
+import type { Scenario } from '../model';
+import { buildScenario } from './build/scenario';
+import { readDocuments } from './documents';
+import { hasErrors, ordered, type Problem } from './problems';
+
+export { formatProblem, type Problem } from './problems';
+
+export interface ParsedScenarios {
+  /** Empty when one of the problems is an error. */
+  readonly scenarios: Scenario[];
+  /** In the order of the file. */
+  readonly problems: Problem[];
+}
+
+/** The scenarios of a file's text, which may hold several documents. Never throws. */
+export function parseScenarios(text: string, file: string): ParsedScenarios {
+  const { documents, problems } = readDocuments(text, file);
+  const scenarios: Scenario[] = [];
+  const all = [...problems];
+  for (const { value, report } of documents) {
+    const scenario = buildScenario(value, report);
+    if (scenario !== undefined && scenarios.some(({ name }) => name === scenario.name))
+      report.error(['metadata', 'name'], `the name "${scenario.name}" is used twice in this file`);
+    if (scenario !== undefined) scenarios.push(scenario);
+    all.push(...report.problems);
+  }
+  if (documents.length === 0 && problems.length === 0) all.push(nothing(file));
+  return { scenarios: hasErrors(all) ? [] : scenarios, problems: ordered(all) };
+}
+
+function nothing(file: string): Problem {
+  const message = 'expected a document with apiVersion: fake-csi/v1 and kind: Scenario, found an empty file';
+  return { file, line: 1, column: 1, path: '', message, severity: 'error' };
+}
