@@ -82,9 +82,11 @@ describe.each(ALL_KINDS)('a $name volume', (kind) => {
     const points = await pointsOf('NodeStageVolume', stageOf(used));
     await unstageOf(used)();
     expect(points).toEqual(
-      kind.loop
-        ? expect.arrayContaining(['beforeAttach', 'attached', 'noted', 'staged', 'after'])
-        : ['noted', 'mounted', 'staged', 'after'],
+      expect.arrayContaining(
+        kind.loop
+          ? ['beforeAttach', 'attached', 'noted', 'staged', 'after']
+          : ['noted', 'mounted', 'staged', 'after'],
+      ),
     );
     await failEverywhere('NodeStageVolume', used, points, stageOf(used), unstageOf(used));
     await release(driver, used);
@@ -95,7 +97,7 @@ describe.each(ALL_KINDS)('a $name volume', (kind) => {
     await stageOf(used)();
     const points = await pointsOf('NodePublishVolume', () => publish(driver, used));
     await unpublishOf(used)();
-    expect(points).toEqual(['beforeMount', 'mounted', 'after']);
+    expect(points).toEqual(expect.arrayContaining(['beforeMount', 'mounted', 'after']));
     await failEverywhere('NodePublishVolume', used, points, () => publish(driver, used), unpublishOf(used));
     await release(driver, used);
   });
