@@ -1,0 +1,90 @@
+import type { JournalCall } from '../../journal/calls';
+import type { EventEntry, Miss } from '../../journal/entry';
+import { matchesRule } from '../../journal/query';
+
+/**
+ * A rule as `scenarioArmed` and `scenarioReloaded` name it in `details.rules`: by its name, or as `{name, methods}` where
+ * no methods means all.
+ */
+export interface ArmedRule {
+  /** `scenario/rule` */
+  readonly rule: string;
+  /** Undefined: the journal does not say. */
+  readonly methods: readonly string[] | 'all' | undefined;
+}
+
+interface ArmedDetails {
+  scenario?: unknown;
+  name?: unknown;
+  rules?: unknown;
+}
+
+/** Name of the scenario that an event is about. */
+export function scenarioOf(details: object | null): string | undefined {
+  const { scenario, name } = (details ?? {}) as ArmedDetails;
+  return typeof scenario === 'string' ? scenario : typeof name === 'string' ? name : undefined;
+}
+
+/** It acts no more, whether somebody or its own limits said so. */
+export function endsArming(event: string): boolean {
+  return event === 'scenarioDisarmed' || event === 'scenarioExpired' || event === 'scenarioStopped';
+}
+
+/** Which rules were armed, and how near they came, as far as the journal tells. */
+export class ArmedRules {
+  private readonly scenarios = new Map<string, readonly ArmedRule[] | undefined>();
+  private readonly misses = new Map<string, { miss: Miss; call: JournalCall }>();
+
+  event({ event, details }: EventEntry): void {
+    const scenario = scenarioOf(details);
+    if (scenario === undefined) return;
+    if (endsArming(event)) this.scenarios.delete(scenario);
+    if (event === 'scenarioArmed' || event === 'scenarioReloaded')
+      this.scenarios.set(scenario, rulesOf(scenario, details));
+  }
+
+  answered(call: JournalCall): void {
+    for (const miss of call.misses) this.misses.set(miss.rule, { miss, call });
+  }
+
+  /** Undefined: the journal does not say which rules were armed. */
+  armed(): readonly ArmedRule[] | undefined {
+    const all = [...this.scenarios.values()];
+    return all.length === 0 || all.includes(undefined) ? undefined : all.flatMap((rules) => rules ?? []);
+  }
+
+  /** The last time a rule nearly fired. */
+  lastMiss(rule: string): { miss: Miss; call: JournalCall } | undefined {
+    return [...this.misses.values()].findLast(({ miss }) => matchesRule(rule, miss.rule));
+  }
+
+  forgetMisses(): void {
+    this.misses.clear();
+  }
+}
+
+function rulesOf(scenario: string, details: object | null): readonly ArmedRule[] | undefined {
+  const { rules } = (details ?? {}) as ArmedDetails;
+  if (!Array.isArray(rules)) return undefined;
+  return rules.flatMap((rule: string | { name?: unknown; methods?: unknown } | null) => {
+    const name = typeof rule === 'string' ? rule : rule?.name;
+    if (typeof name !== 'string') return [];
+    const full = name.includes('/') ? name : `${scenario}/${name}`;
+    return [{ rule: full, methods: typeof rule === 'string' ? undefined : methodsOf(rule?.methods) }];
+  });
+}
+
+function methodsOf(methods: unknown): readonly string[] | 'all' {
+  return Array.isArray(methods) ? methods.map(String) : 'all';
+}
+
+/** `rule slow did not fire: volume.storageClass was "fast", wanted "slow*" (call 117)` */
+export function missSentence({ rule, key, found = 'nothing', wanted }: Miss, { call }: JournalCall): string {
+  const name = rule.slice(rule.lastIndexOf('/') + 1);
+  return `rule ${name} did not fire: ${keySentence({ key, found, wanted })} (call ${call})`;
+}
+
+export function keySentence(miss: { key: string; found: string; wanted?: string | undefined }): string {
+  const key = miss.key.replace(/^match\./, '');
+  return `${key} was ${miss.found}${miss.wanted === undefined ? '' : `, wanted ${JSON.stringify(miss.wanted)}`}`;
+}
