@@ -75,7 +75,10 @@ function streaming<M extends StreamingMethod>(
   };
 }
 
-const GONE = new CsiError(Code.CANCELLED, 'the client cancelled the call, or its deadline passed');
+const CANCELLED = new CsiError(Code.CANCELLED, 'the client cancelled the call');
+const LATE = new CsiError(Code.DEADLINE_EXCEEDED, "the client's deadline passed");
+/** The transport's timer and the clock may differ by this much. */
+const TIMER_SLACK_MS = 20;
 
 type AnyCall = ServerUnaryCall<object, object> | ServerWritableStream<object, object>;
 
@@ -92,8 +95,9 @@ class GrpcIncoming implements Incoming {
     if (!this.controller) {
       const controller = new AbortController();
       this.controller = controller;
-      if (this.call.cancelled) controller.abort(GONE);
-      else this.call.on('cancelled', () => controller.abort(GONE));
+      const abort = () => controller.abort((this.timeoutMs ?? Infinity) <= TIMER_SLACK_MS ? LATE : CANCELLED);
+      if (this.call.cancelled) abort();
+      else this.call.on('cancelled', abort);
     }
     return this.controller.signal;
   }

@@ -2,12 +2,14 @@ import { closedGate, type Gate } from '../csi/capabilities';
 import { redactRequest, redactResponse } from '../csi/redact';
 import { type Method, type RequestOf, type ResponseOf, rpcs, type ServiceName, subjectOf } from '../csi/rpcs';
 import { CsiError, unimplemented } from '../csi/status';
+import type { Miss } from '../journal/entry';
 import type { Journal } from '../journal/journal';
 import type { Call, Env } from '../services/env';
 import type { Handlers, StreamingMethod, UnaryMethod } from '../services/index';
 import { lockKeys } from '../services/lock-keys';
 import { type RuleConfig, validateRequest } from '../services/rules/index';
-import type { Locks } from '../volumes/locks';
+import type { Locks, Release } from '../volumes/locks';
+import { namesOf } from './call-facts';
 import { isUnexpected, toCsiError } from './errors';
 import type { FaultGate, GateCall } from './gate';
 import { type Scrubber, scrubber } from './scrub';
@@ -45,13 +47,15 @@ export class Pipeline {
 
   unary<M extends UnaryMethod>(method: M, request: RequestOf<M>, incoming: Incoming): Promise<ResponseOf<M>> {
     let answer: ResponseOf<M> | undefined;
-    const work = async (call: Call, gate: GateCall<M>): Promise<ResponseOf<M>> => {
+    const work = async (call: Call, gate: GateCall<M>, release: Release): Promise<ResponseOf<M>> => {
       const handler = this.options.handlers[method] as (
         e: Env,
         r: RequestOf<M>,
         c: Call,
       ) => Promise<ResponseOf<M>>;
-      return this.options.faults.after(gate, await handler(this.options.env, request, call));
+      const response = await handler(this.options.env, gate.request, call);
+      release.shared();
+      return this.options.faults.after(gate, response);
     };
     return this.answer(method, request, incoming, work, (response) => {
       answer = response;
@@ -70,7 +74,7 @@ export class Pipeline {
         r: RequestOf<M>,
         c: Call,
       ) => AsyncIterable<ResponseOf<M>>;
-      for await (const response of handler(this.options.env, request, call))
+      for await (const response of handler(this.options.env, gate.request, call))
         await send(await this.options.faults.after(gate, response));
       return undefined;
     };
@@ -87,22 +91,24 @@ export class Pipeline {
     method: M,
     request: RequestOf<M>,
     incoming: Incoming,
-    work: (call: Call, gate: GateCall<M>) => Promise<ResponseOf<M> | undefined>,
+    work: (call: Call, gate: GateCall<M>, release: Release) => Promise<ResponseOf<M> | undefined>,
     deliver: (response: ResponseOf<M> | undefined) => void | Promise<void>,
   ): Promise<void> {
     const { env, faults, locks, rules, secrets } = this.options;
     const context = this.open(method, request, incoming);
     const { gate, call } = context;
-    let unlock: (() => void) | undefined;
+    let release: Release | undefined;
     this.running += 1;
     try {
       let response = await faults.before(gate);
       if (response === undefined) {
         this.checkImplemented(method);
-        validateRequest(method, request, rules);
-        secrets?.check(method, request);
-        unlock = locks.acquire(lockKeys(method, request), `${method} (call ${gate.id})`);
-        response = await work(call, gate);
+        validateRequest(method, gate.request, rules);
+        secrets?.check(method, gate.request);
+        const keys = lockKeys(method, gate.request);
+        release = locks.acquire(keys, `${method} (call ${gate.id})`);
+        if (keys.exclusive.length > 0) await faults.point(gate, 'locked');
+        response = await work(call, gate, release);
       }
       await deliver(response);
       this.close(context, response);
@@ -115,7 +121,7 @@ export class Pipeline {
       this.close(context, undefined, answer);
       throw new CsiError(answer.code, context.scrub.answer(answer.message), { cause: error });
     } finally {
-      unlock?.();
+      release?.();
       this.running -= 1;
       if (this.running === 0) for (const resolve of this.idle) resolve();
     }
@@ -154,6 +160,7 @@ export class Pipeline {
     const { journal, env, faults } = this.options;
     const id = ++this.lastCall;
     const fired: string[] = [];
+    const misses: Miss[] = [];
     const effects: string[] = [];
     const scrub = scrubber(request);
     const { timeoutMs, traceparent } = incoming;
@@ -165,6 +172,8 @@ export class Pipeline {
         return incoming.signal;
       },
       fired: (rule) => fired.push(rule),
+      missed: (miss) => misses.push(miss),
+      effect: (text) => effects.push(scrub.log(text)),
     };
     const call: Call = {
       method,
@@ -183,11 +192,13 @@ export class Pipeline {
       ...(volumePath !== undefined && { targetPath: volumePath }),
       ...(stagingTargetPath !== undefined && { stagingTargetPath }),
     };
+    const names = namesOf(env, method, request);
     journal.append({
       type: 'received',
       call: id,
       method,
       ...subject,
+      ...names,
       request: redactRequest(method, request),
       ...(timeoutMs !== undefined && { timeoutMs }),
       ...(traceparent !== undefined && { traceparent }),
@@ -196,6 +207,7 @@ export class Pipeline {
       gate,
       call,
       fired,
+      misses,
       effects,
       scrub,
       subject,
@@ -209,8 +221,8 @@ export class Pipeline {
     response: ResponseOf<M> | undefined,
     error?: CsiError,
   ): void {
-    const { journal, env } = this.options;
-    const { gate, subject, effects, fired, scrub } = context;
+    const { journal, env, faults } = this.options;
+    const { gate, subject, effects, fired, misses, scrub } = context;
     const { method } = gate;
     const durationMs = Math.round((env.clock.monotonic() - context.began) * 1000) / 1000;
     const code = error?.codeName ?? 'OK';
@@ -226,8 +238,10 @@ export class Pipeline {
       ...(response !== undefined && { response: redactResponse(method, response) }),
       effects,
       fired,
+      ...(misses.length > 0 && { misses }),
       ...(context.incoming.abandoned && { abandoned: true }),
     });
+    faults.ended?.(gate as GateCall, code);
     const fields = {
       call: gate.id,
       method,
@@ -248,6 +262,7 @@ interface CallContext<M extends Method> {
   gate: GateCall<M>;
   call: Call;
   fired: string[];
+  misses: Miss[];
   effects: string[];
   scrub: Scrubber;
   subject: { volumeId?: string; targetPath?: string; stagingTargetPath?: string };

@@ -17,6 +17,7 @@ const isSize: Check = (value) => {
   const bytes = parseQuantity(value);
   return bytes !== undefined && bytes > 0n ? undefined : 'expected a size such as 1Gi or 1073741824';
 };
+const isText: Check = (value) => (value === '' ? 'expected some text' : undefined);
 const isName: Check = (value) =>
   /^[a-z0-9]([a-z0-9.-]{0,61}[a-z0-9])?$/.test(value)
     ? undefined
@@ -30,6 +31,8 @@ const isReadAhead: Check = (value) =>
 const VOLUME_PARAMETERS: Record<string, Check> = {
   backend: isBackend,
   scenario: isName,
+  /** A driver is not told the name of a volume's StorageClass: one that rules match by says it here. */
+  storageClass: isText,
   groupable: isBoolean,
 };
 
@@ -135,4 +138,13 @@ export function readAttributes(context: Record<string, string>): Record<string, 
   const own = ownKeys(context, ATTRIBUTES);
   check('volume_context', own, ATTRIBUTES);
   return own;
+}
+
+/** A volume context without the keys that Kubernetes and its sidecars add: pods, tokens, who provisioned it. */
+export function withoutKubernetes(context: Record<string, string>): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(context).filter(
+      ([key]) => !key.startsWith(KUBERNETES_PREFIX) && !key.startsWith('storage.kubernetes.io/'),
+    ),
+  );
 }

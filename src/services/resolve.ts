@@ -10,7 +10,7 @@ import {
   type VolumeRecord,
 } from '../volumes/records';
 import type { Env } from './env';
-import { readAttributes } from './parameters';
+import { readAttributes, withoutKubernetes } from './parameters';
 
 /** @throws CsiError NOT_FOUND */
 export async function findVolume(env: Env, id: string): Promise<VolumeRecord> {
@@ -103,6 +103,7 @@ async function make(
     requestedMutable: {},
     mutable: {},
     context: attributes,
+    attributes: withoutKubernetes(context),
     topology: [],
     ...(origin === 'ephemeral' && env.node && { node: env.node.record.id }),
     claim: {},

@@ -17,6 +17,11 @@ export interface LockRequest {
   shared: readonly string[];
 }
 
+export interface Release {
+  (): void;
+  shared(): void;
+}
+
 /**
  * One operation at a time per key. Nobody ever waits: a second call is answered ABORTED (CSI, Concurrency), so no call
  * can stand behind another one, and taking several keys cannot deadlock.
@@ -28,10 +33,10 @@ export class Locks {
 
   /**
    * Takes all keys or none.
-   * @returns the function that lets go of them; calling it again does nothing.
+   * @returns the function that lets go of them, and one for the shared ones alone; calling them again does nothing.
    * @throws CsiError ABORTED naming the operation that holds one of them and for how long.
    */
-  acquire(request: LockRequest, operation: string): () => void {
+  acquire(request: LockRequest, operation: string): Release {
     const exclusive = new Set(request.exclusive);
     const shared = new Set(request.shared.filter((key) => !exclusive.has(key)));
     for (const key of exclusive) this.check(key, operation, () => true);
@@ -43,12 +48,13 @@ export class Locks {
       if (held) held.holders.add(holder);
       else this.held.set(key, { exclusive: false, holders: new Set([holder]) });
     }
-    return () => {
-      for (const key of [...exclusive, ...shared]) {
+    const release = (keys: Iterable<string>) => {
+      for (const key of keys) {
         const held = this.held.get(key);
         if (held?.holders.delete(holder) && held.holders.size === 0) this.held.delete(key);
       }
     };
+    return Object.assign(() => release([...exclusive, ...shared]), { shared: () => release(shared) });
   }
 
   private check(key: string, operation: string, clashes: (held: Held) => boolean): void {

@@ -60,6 +60,8 @@ export interface VolumeRecord {
   requestedMutable: Record<string, string>;
   mutable: Record<string, string>;
   context: Record<string, string>;
+  /** What a PersistentVolume or a pod says of a volume that nobody created, without what Kubernetes adds to it. */
+  attributes?: Record<string, string>;
   source?: ContentSource;
   /** Where it can be reached; empty means everywhere. */
   topology: Segments[];

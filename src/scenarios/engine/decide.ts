@@ -1,3 +1,4 @@
+import { once } from '../../util/once';
 import type { CounterKey, Stage, When } from '../model';
 import type { RuleState } from './armed';
 import type { Count } from './counters';
@@ -181,12 +182,4 @@ function keyOf(per: CounterKey, call: CallFacts): string {
       return pod?.uid ?? `${pod?.namespace ?? ''}/${pod?.name ?? ''}`;
     }
   }
-}
-
-function once<T>(make: () => T): () => T {
-  let made: { value: T } | undefined;
-  return () => {
-    made ??= { value: make() };
-    return made.value;
-  };
 }

@@ -216,11 +216,8 @@ export class Engine {
   }
 
   /** The disk conditions that a call's stage is to meet. */
-  diskConditions(fires: readonly Fire[]): { condition: DiskCondition; rule: string }[] {
-    return actionsOf(fires, 'disk').map(({ action, fire }) => ({
-      condition: action.condition,
-      rule: fire.state.name,
-    }));
+  diskConditions(fires: readonly Fire[]): DiskCondition[] {
+    return actionsOf(fires, 'disk').map(({ action }) => action.condition);
   }
 
   /** A call has ended: rules may wait for what it brought about. */

@@ -1,0 +1,109 @@
+import { applyMerge, emptyMessage, setField } from '../csi/patch';
+import { type Method, type RequestOf, type ResponseOf, rpcs, subjectOf } from '../csi/rpcs';
+import type { CodeName } from '../csi/status';
+import { applyConditions } from '../faults/disk';
+import type { DiskTarget, PreparedDisk } from '../faults/disk/target';
+import type { ActionCall } from '../scenarios/engine/actions/action';
+import type { Fire } from '../scenarios/engine/decide';
+import { actionsOf, type Engine } from '../scenarios/engine/engine';
+import type { Place } from '../scenarios/model';
+import type { Env } from '../services/env';
+import { volumeIdFor } from '../services/names';
+import { factsOf } from './call-facts';
+import type { FaultGate, GateCall } from './gate';
+
+/** What was decided about a call, while it runs. */
+interface Open {
+  fires: readonly Fire[];
+  call: ActionCall;
+}
+
+const isEarly = (place: Place) => place === 'before' || place === 'instead';
+const isLate = (place: Place) => place === 'after';
+
+/** The fault gate that asks the scenarios: everything is decided when a call arrives, and done where the steps say. */
+export class ScenarioGate implements FaultGate {
+  private readonly open = new WeakMap<GateCall, Open>();
+
+  constructor(
+    private readonly env: Env,
+    private readonly engine: Engine,
+  ) {}
+
+  async before<M extends Method>(gate: GateCall<M>): Promise<ResponseOf<M> | undefined> {
+    if (!this.engine.concerns(gate.method)) return undefined;
+    const facts = factsOf(this.env, gate.id, gate.method, gate.request);
+    const { fires, misses } = this.engine.decide(facts);
+    for (const miss of misses) gate.missed(miss);
+    if (fires.length === 0) return undefined;
+    const call: ActionCall = {
+      ...facts,
+      get signal() {
+        return gate.signal;
+      },
+      effect: (text) => gate.effect(text),
+    };
+    this.open.set(gate as GateCall, { fires, call });
+    for (const { state } of fires) gate.fired(state.name);
+    this.changeRequest(gate, fires);
+    await this.engine.run(fires, isEarly, call, false);
+    if (!fires.some(({ stage }) => stage.steps.some(({ place }) => place === 'instead'))) return undefined;
+    gate.effect('answered without doing the work');
+    return this.merge(
+      gate,
+      fires,
+      emptyMessage(rpcs[gate.method].responseType) as ResponseOf<M>,
+      (place) => isEarly(place) || isLate(place),
+    );
+  }
+
+  async after<M extends Method>(gate: GateCall<M>, response: ResponseOf<M>): Promise<ResponseOf<M>> {
+    const open = this.open.get(gate as GateCall);
+    if (!open) return response;
+    await this.engine.run(open.fires, isLate, open.call, false);
+    return this.merge(gate, open.fires, response, () => true);
+  }
+
+  async point(gate: GateCall, name: string): Promise<void> {
+    const open = this.open.get(gate);
+    if (open) await this.engine.run(open.fires, (place) => place === name, open.call, true);
+  }
+
+  async disk(gate: GateCall, target: DiskTarget): Promise<PreparedDisk | undefined> {
+    const open = this.open.get(gate);
+    const conditions = open ? this.engine.diskConditions(open.fires) : [];
+    return conditions.length > 0 ? applyConditions(conditions, target) : undefined;
+  }
+
+  ended(gate: GateCall, code: CodeName | 'OK'): void {
+    const { method, request } = gate;
+    const { volumeId } = subjectOf(method, request);
+    const created =
+      method === 'CreateVolume' ? volumeIdFor((request as RequestOf<'CreateVolume'>).name) : undefined;
+    this.engine.ended(method, created ?? volumeId, code === 'OK');
+  }
+
+  /** The real operation with another request: the errors that come of it are real, too. */
+  private changeRequest<M extends Method>(gate: GateCall<M>, fires: readonly Fire[]): void {
+    for (const { action, fire } of actionsOf(fires, 'set'))
+      for (const { path, value } of action.fields) {
+        gate.request = setField(rpcs[gate.method].requestType, gate.request, path, value) as RequestOf<M>;
+        gate.effect(`request.${path.join('.')} set by ${fire.state.name}`);
+      }
+  }
+
+  private merge<M extends Method>(
+    gate: GateCall<M>,
+    fires: readonly Fire[],
+    response: ResponseOf<M>,
+    at: (place: Place) => boolean,
+  ): ResponseOf<M> {
+    let merged = response;
+    for (const { action, place, fire } of actionsOf(fires, 'respond')) {
+      if (!at(place)) continue;
+      merged = applyMerge(rpcs[gate.method].responseType, merged, action.merge) as ResponseOf<M>;
+      gate.effect(`answer changed by ${fire.state.name}`);
+    }
+    return merged;
+  }
+}
