@@ -100,8 +100,40 @@ export class DiskBackend implements Backend {
   }
 
   async stage(order: StageOrder, steps: Steps): Promise<Staged> {
+    const { device } = order;
+    if (device?.missing !== undefined) return this.stageMissing(order, device.missing, steps);
     await this.checkDisk(order);
+    if (device?.disk !== undefined) await this.trySubstitute(order, device.disk, steps);
     return order.accessType === 'block' ? this.stageBlock(order, steps) : this.stageMount(order, steps);
+  }
+
+  /** The kernel is asked for a device that is not there, and says so. */
+  private async stageMissing(order: StageOrder, device: string, steps: Steps): Promise<never> {
+    const { host } = this.options;
+    await steps.point('beforeAttach');
+    const absent = `special device ${device} does not exist`;
+    // A raw device is only looked up.
+    if (order.accessType === 'block') throw new HostError('ENOENT', 'stat', `stat: ${absent}`);
+    const fsType = this.chooseFsType(order.fsType || order.volume.fsType);
+    const { stagingPath: target, readOnly } = order;
+    await host.mounts.mount({ fsType, source: device, target, readOnly, options: [] });
+    await letGo(host, target);
+    throw new Error(`expected that ${absent}, but it was mounted`);
+  }
+
+  /**
+   * Another image in place of the volume's own disk, which is left alone. It is there to be refused: one that the kernel
+   * takes all the same (`noload`) is given back, and the volume is staged as if it had never been.
+   * @throws HostError as the kernel refuses it.
+   */
+  private async trySubstitute(order: StageOrder, disk: string, steps: Steps): Promise<void> {
+    const { device: { mountAs } = {} } = order;
+    if (mountAs === undefined) return;
+    const at = { ...order.at, disk };
+    const staged = await this.attachAndMount({ ...order, at, loop: undefined }, { fsType: mountAs }, steps);
+    await letGo(this.options.host, order.stagingPath);
+    if (staged.loopIndex !== undefined) await this.loops.release(staged.loopIndex, at, steps);
+    steps.effect(`the kernel mounted ${disk} all the same: it was unmounted again`);
   }
 
   /** A disk that is gone is never made anew: an empty volume in place of a lost one would be a lie. */
@@ -123,7 +155,8 @@ export class DiskBackend implements Backend {
     const { loops } = this.options.host;
     await steps.point('beforeAttach');
     const inUse = order.loop === undefined ? null : await loops.open(order.loop);
-    const loop = inUse ?? (await loops.attach(order.at.disk, { readOnly: order.readOnly, autoclear }));
+    const readOnly = order.readOnly || order.device?.readOnly === true;
+    const loop = inUse ?? (await loops.attach(order.at.disk, { readOnly, autoclear }));
     try {
       steps.effect(`${inUse ? 'shared' : 'attached'} ${loop.path}`);
       const { readAheadKiB } = order.volume.mutable;
@@ -159,14 +192,16 @@ export class DiskBackend implements Backend {
   }
 
   private async stageMount(order: StageOrder, steps: Steps): Promise<Staged> {
-    const plan = await this.filesystem.prepare(order, steps);
+    const asked = order.device?.disk === undefined ? order.device?.mountAs : undefined;
+    const plan: Plan = asked ? { fsType: asked } : await this.filesystem.prepare(order, steps);
     try {
       return await this.attachAndMount(order, plan, steps);
     } catch (error) {
       if (!(error instanceof HostError)) throw error;
       if (plan.mismatch)
         throw failedPrecondition(`${plan.mismatch}; the kernel: ${error.message}`, { cause: error });
-      if (!order.readOnly || order.loop !== undefined || !mayNeedReplay(error, plan.fsType)) throw error;
+      if (order.device || !order.readOnly || order.loop !== undefined) throw error;
+      if (!mayNeedReplay(error, plan.fsType)) throw error;
     }
     await this.replayJournal(order, plan, steps);
     return this.attachAndMount(order, plan, steps);

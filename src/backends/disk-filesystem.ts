@@ -1,11 +1,11 @@
 import { existsSync } from 'node:fs';
-import * as fs from 'node:fs/promises';
 import { failedPrecondition } from '../csi/status';
 import { FS_TYPES, type FsType, type Host, HostError } from '../host/host';
-import { removeFile, writeNewFile } from '../util/files';
+import { writeNewFile } from '../util/files';
 import { KIB } from '../util/quantity';
 import type { StageOrder, Steps } from './backend';
 import { diskSize } from './disk-size';
+import { formatDisk } from './format-disk';
 
 /** A filesystem smaller than its device by less than this is as large as it can be: the rest is rounding. */
 const GROWABLE = 64n * KIB;
@@ -81,10 +81,6 @@ export class DiskFilesystem {
     return { fsType };
   }
 
-  /**
-   * Formats a copy and renames it into place, so that a disk holds a whole filesystem or none: an mkfs that was killed
-   * half-way may already have written its magic.
-   */
   private async format(order: StageOrder, fsType: FsType, steps: Steps): Promise<void> {
     const { host } = this.options;
     const { volume, at } = order;
@@ -99,19 +95,9 @@ export class DiskFilesystem {
       throw failedPrecondition(
         `volume ${volume.id} is blank and its disk is in use as /dev/loop${order.loop}; it is not formatted before that ends`,
       );
-    const fresh = `${at.disk}.formatting`;
     await order.note({ fsType });
     await steps.point('beforeFormat');
-    try {
-      removeFile(fresh);
-      await host.disks.ensureSize(fresh, diskSize(capacity));
-      await host.filesystems.format(fresh, fsType);
-      await steps.point('formatted');
-      await fs.rename(fresh, at.disk);
-    } catch (error) {
-      removeFile(fresh);
-      throw error;
-    }
+    await formatDisk(host, at, capacity, fsType, () => steps.point('formatted'));
     steps.effect(`formatted ${fsType}`);
   }
 

@@ -1,3 +1,4 @@
+import { recoverConditions } from '../faults/disk/index';
 import type { Env } from './env';
 import { recoverNode } from './recovery-node';
 
@@ -20,6 +21,7 @@ export async function recover(env: Env): Promise<Recovery> {
   if (thawed > 0) repaired.push(`thawed ${thawed} filesystems that a snapshot had frozen`);
   await removeUnfinished(env, repaired);
   await removeOrphanMembers(env, repaired);
+  if (env.node) repaired.push(...(await recoverConditions(env.host, env.node.store.paths.undo)));
   if (env.node) await recoverNode(env, env.node.store, repaired);
   return {
     volumes: env.volumes.size,

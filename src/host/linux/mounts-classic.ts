@@ -23,14 +23,16 @@ export function createClassicApi(libc: Libc): MountApi {
     async mount({ fsType, source, target, readOnly, words }) {
       // mount(2) follows a link.
       await checkTarget(libc, 'mount', target, 'folder');
+      const onlyRead = readOnly || words.readOnly === true;
       const failure: MountFailure = {
         fsType,
         source,
         target,
+        readOnly: onlyRead,
         optionKeys: words.filesystem.map(({ key }) => key),
         kernelText: [],
       };
-      const attributes = newMountAttributes(words, readOnly || words.readOnly === true);
+      const attributes = newMountAttributes(words, onlyRead);
       const flags = classicAttributeFlags(attributes) | classicSuperblockFlags(words.superblock);
       const data = words.filesystem.map(({ key, value }) => (value === undefined ? key : `${key}=${value}`));
       const kernelLog = watchKernelLog(libc);

@@ -16,6 +16,7 @@ export function createContextApi(libc: Libc): MountApi {
     async mount(request) {
       const failure: MountFailure = {
         ...request,
+        readOnly: isReadOnly(request),
         optionKeys: request.words.filesystem.map(({ key }) => key),
         kernelText: [],
       };

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { HostError } from '../host';
 import { describeErrno } from '../libc';
 
@@ -6,6 +7,7 @@ export interface MountFailure {
   fsType: string;
   source: string;
   target: string;
+  readOnly: boolean;
   /** Keys of the options the filesystem was given, in order. */
   optionKeys: readonly string[];
   /** The key refused, where the kernel refused it by itself. */
@@ -14,32 +16,63 @@ export interface MountFailure {
   kernelText: readonly string[];
 }
 
-/** What an errno means when it comes from creating a superblock, said about the device or the options. */
-const CREATE_REASONS: Readonly<Record<string, string>> = {
-  EINVAL: 'wrong filesystem type, bad superblock, or an option it does not take',
-  EUCLEAN: 'the filesystem is damaged; a file system check may repair it',
-  EBADMSG: 'a checksum does not match: the filesystem is damaged; a file system check may repair it',
-  EIO: 'its superblock cannot be read',
-  EBUSY: 'the device is in use, or mounted already with the other of read-only and read-write',
-  ENOENT: 'the device, or something an option names, does not exist',
-  ENOTBLK: 'it is not a block device',
-  ENXIO: 'the device has nothing behind it (a loop device that is not attached)',
-  EACCES: 'the device is read-only; mount it read-only',
-  EROFS: 'the device is read-only, and its journal would have to be written',
-  EPERM: 'mounting it asks for CAP_SYS_ADMIN in the initial user namespace',
-};
-
-/** `mount: /target: EINVAL (invalid argument): ext4 on /dev/loop3: <reason>: <the kernel's words>`. */
-export function explainCreate(error: HostError, failure: MountFailure): HostError {
-  const option = failure.refused ?? optionInText(failure);
-  const reason =
-    option === undefined
-      ? CREATE_REASONS[error.errno]
-      : `the filesystem does not take the option "${option}"`;
-  return explained(error, failure, reason, option);
+/**
+ * What an errno of creating a superblock means, in the sentences of mount(8) (util-linux 2.38): COs, dashboards and
+ * people search for these. A driver that forks mount(8) hands on nothing else.
+ */
+function sentenceOf(errno: string, { fsType, source, readOnly }: MountFailure): string | undefined {
+  switch (errno) {
+    case 'EINVAL':
+      return `wrong fs type, bad option, bad superblock on ${source}, missing codepage or helper program, or other error`;
+    case 'EBADMSG':
+      return `cannot mount; probably corrupted filesystem on ${source}`;
+    case 'EUCLEAN':
+      return 'mount(2) system call failed: Structure needs cleaning';
+    case 'EIO':
+      return `can't read superblock on ${source}`;
+    case 'EEXIST':
+      return 'mount(2) system call failed: File exists';
+    case 'EBUSY':
+      return `${source} is in use, or mounted already with the other of read-only and read-write`;
+    case 'ENOENT':
+      return source.startsWith('/') && !existsSync(source)
+        ? `special device ${source} does not exist`
+        : 'something an option names does not exist';
+    case 'ENOTBLK':
+      return `${source} is not a block device`;
+    case 'ENXIO':
+      return `${source} is not a valid block device: nothing is attached to it`;
+    case 'EACCES':
+    case 'EROFS':
+      return readOnly
+        ? `cannot mount ${source} read-only`
+        : `${source} is write-protected but explicit read-write mode requested`;
+    case 'EPERM':
+      return `mounting ${fsType} asks for CAP_SYS_ADMIN in the initial user namespace`;
+    default:
+      return undefined;
+  }
 }
 
-export function unknownType({ fsType, source, target }: MountFailure): HostError {
+/** `mount: /target: <mount(8)'s sentence>. ext4 on /dev/loop3: EINVAL (invalid argument): <the kernel's words>`. */
+export function explainCreate(error: HostError, failure: MountFailure): HostError {
+  const { target, fsType, source, kernelText } = failure;
+  const option = failure.refused ?? optionInText(failure);
+  const sentence =
+    option === undefined
+      ? sentenceOf(error.errno, failure)
+      : `the filesystem does not take the option "${option}"`;
+  const facts = [`${fsType} on ${source}`, describeErrno(error.errno)];
+  if (kernelText.length > 0) facts.push(kernelText.join('; '));
+  const said = sentence === undefined ? '' : `${sentence}. `;
+  return new HostError(error.errno, 'mount', `mount: ${target}: ${said}${facts.join(': ')}`, option);
+}
+
+export function unknownType({
+  fsType,
+  source,
+  target,
+}: Pick<MountFailure, 'fsType' | 'source' | 'target'>): HostError {
   const known = '/proc/filesystems lists those it has';
   return new HostError(
     'ENODEV',
@@ -47,14 +80,6 @@ export function unknownType({ fsType, source, target }: MountFailure): HostError
     `mount: ${target}: ENODEV: unknown filesystem type ${JSON.stringify(fsType)} for ${source}: ` +
       `the kernel neither has it nor finds a module for it (${known})`,
   );
-}
-
-function explained(error: HostError, failure: MountFailure, reason: string | undefined, option?: string) {
-  const { target, fsType, source, kernelText } = failure;
-  const parts = [`mount: ${target}: ${describeErrno(error.errno)}`, `${fsType} on ${source}`];
-  if (reason !== undefined) parts.push(reason);
-  if (kernelText.length > 0) parts.push(kernelText.join('; '));
-  return new HostError(error.errno, 'mount', parts.join(': '), option);
 }
 
 /**

@@ -75,7 +75,7 @@ export function createMounts(libc: Libc, options: MountsOptions = {}): Mounts {
     async mount({ fsType, source, target, readOnly, options: given }) {
       const words = parseWords(given);
       if (!FS_TYPE.test(fsType)) {
-        throw unknownType({ fsType, source, target, optionKeys: [], kernelText: [] });
+        throw unknownType({ fsType, source, target });
       }
       await withApi((api) => api.mount({ fsType, source, target, readOnly, words }));
     },

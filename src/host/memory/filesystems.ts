@@ -27,10 +27,12 @@ export interface MemoryFilesystemsDependencies {
   mountedAt: (mountPoint: string) => Promise<Superblock | undefined>;
 }
 
+export const DAMAGED_MEMORY_FILESYSTEM = 'a damaged filesystem of the memory host';
+
 /** What a disk holds: a filesystem of ours by its marker, or whatever else the parsers of real ones find. */
 export async function probeMemoryDisk(disk: MemoryDisk): Promise<ProbeResult> {
   const marker = await readMarker(disk);
-  if (marker === 'damaged') return { kind: 'unknown', what: 'a damaged filesystem of the memory host' };
+  if (marker === 'damaged') return { kind: 'unknown', what: DAMAGED_MEMORY_FILESYSTEM };
   if (marker === null) return probeDisk(disk);
   const { fsType, uuid, sizeBytes, blockSize } = marker;
   return { kind: 'filesystem', fsType, uuid, sizeBytes, blockSize };

@@ -1,8 +1,9 @@
 import * as fs from 'node:fs/promises';
 import { FS_TYPES, type FsType, HostError } from '../host';
+import { explainCreate } from '../linux/mounts-explain';
 import type { MountWords } from '../linux/mounts-words';
 import { withDisk } from './disk';
-import { probeMemoryDisk } from './filesystems';
+import { DAMAGED_MEMORY_FILESYSTEM, probeMemoryDisk } from './filesystems';
 import { type Loop, loopDeviceNumber, type MemoryLoops } from './loops';
 import { refusedOption, tmpfsSize } from './options';
 import type { SuperblockSet } from './superblock-set';
@@ -46,7 +47,7 @@ export async function openSuperblock(
   if (known === 'tmpfs') return use(openTmpfs(request, superblocks, options));
 
   const loop = loops.byPath(source);
-  if (loop === undefined) throw await noDevice(source, target);
+  if (loop === undefined) throw await noDevice(request);
   const made = await readSuperblock(request, known, loop, superblocks, options);
   // Looked for after the disk was read: from here to its being counted nobody can come between.
   const present = superblocks.find((superblock) => superblock.loop === loop.index);
@@ -90,33 +91,37 @@ function sharedWith(present: Superblock, { source, target, readOnly }: MountRequ
 function refuseTwin({ fsType, uuid }: Superblock, request: MountRequest, superblocks: SuperblockSet): void {
   if (fsType !== 'xfs' || request.words.filesystem.some(({ key }) => key === 'nouuid')) return;
   if (superblocks.find((other) => other.fsType === 'xfs' && other.uuid === uuid) === undefined) return;
-  throw failure(
-    'EINVAL',
-    'mount',
-    request.target,
-    `xfs: Filesystem has duplicate UUID ${uuid} - can't mount`,
-  );
+  throw refusal(request, 'EINVAL', `Filesystem has duplicate UUID ${uuid} - can't mount`);
 }
 
+/** A mount that fails when its superblock is made, in the words of a real one. */
+function refusal(request: MountRequest, errno: string, why?: string): HostError {
+  const kernelText = why === undefined ? [] : [why];
+  return explainCreate(new HostError(errno, 'mount', errno), { ...request, optionKeys: [], kernelText });
+}
+
+/** What each type says of a superblock that is there and cannot be believed. */
+const DAMAGED: Readonly<Record<FsType, string>> = { ext4: 'EBADMSG', xfs: 'EUCLEAN', btrfs: 'EINVAL' };
+
 async function readSuperblock(
-  { source, target, readOnly }: MountRequest,
+  request: MountRequest,
   fsType: FsType,
   loop: Loop,
   superblocks: SuperblockSet,
   options: string[],
 ): Promise<Superblock> {
-  const refuse = (errno: string, why: string) =>
-    failure(errno, 'mount', target, `${fsType} on ${source}: ${why}`);
+  const { readOnly } = request;
   const found = await withDisk('mount', loop.backing.path, 'r', probeMemoryDisk);
   if (found.kind !== 'filesystem' || found.fsType !== fsType) {
     const holds = found.kind === 'unknown' ? found.what : found.kind === 'blank' ? 'nothing' : found.fsType;
-    throw refuse('EINVAL', `wrong fs type, bad superblock: it holds ${holds}`);
+    const damaged = found.kind === 'unknown' && found.what === DAMAGED_MEMORY_FILESYSTEM;
+    throw refusal(request, damaged ? DAMAGED[fsType] : 'EINVAL', `it holds ${holds}`);
   }
   if (found.sizeBytes > loop.sizeBytes) {
     const sizes = `${found.sizeBytes} bytes of filesystem on ${loop.sizeBytes} bytes of device`;
-    throw refuse('EINVAL', `bad geometry: ${sizes}`);
+    throw refusal(request, 'EINVAL', `bad geometry: ${sizes}`);
   }
-  if (loop.readOnly && !readOnly) throw refuse('EACCES', 'the device is read-only');
+  if (loop.readOnly && !readOnly) throw refusal(request, 'EACCES');
   return {
     fsType,
     // btrfs has several devices, so its files tell a number of their own.
@@ -132,12 +137,12 @@ async function readSuperblock(
   };
 }
 
-async function noDevice(source: string, target: string): Promise<HostError> {
-  const exists = await fs.stat(source).then(
+async function noDevice(request: MountRequest): Promise<HostError> {
+  const exists = await fs.stat(request.source).then(
     () => true,
     () => false,
   );
   return exists
-    ? failure('ENOTBLK', 'mount', target, `${source} is no loop device of the memory host`)
-    : failure('ENOENT', 'mount', target, `special device ${source} does not exist`);
+    ? refusal(request, 'ENOTBLK', 'it is no loop device of the memory host')
+    : refusal(request, 'ENOENT');
 }

@@ -2,7 +2,7 @@ import { crc32c } from './crc32c';
 import { type Finding, isPowerOfTwo, uuidText } from './finding';
 
 /** Offsets in the superblock at the start of the disk (fs/xfs/libxfs/xfs_format.h, xfs_dsb); big endian but for the sum. */
-const XFS = {
+export const XFS = {
   blockSize: 4,
   dataBlocks: 8,
   uuid: 32,

@@ -1,7 +1,14 @@
 import { HostError } from '../../../../src/host/host';
 import { explainCreate } from '../../../../src/host/linux/mounts-explain';
 
-const FAILURE = { fsType: 'btrfs', source: '/dev/loop3', target: '/t', optionKeys: [], kernelText: [] };
+const FAILURE = {
+  fsType: 'btrfs',
+  source: '/dev/loop3',
+  target: '/t',
+  readOnly: false,
+  optionKeys: [],
+  kernelText: [],
+};
 const refused = (errno: string) => new HostError(errno, 'fsconfig', `fsconfig: create: ${errno}`);
 
 // Texts of kernels whose filesystems see their options only when the superblock is made.
@@ -23,13 +30,36 @@ test('without any text the message still says what, where and what to think of',
   const error = explainCreate(refused('EINVAL'), FAILURE);
   expect(error).toMatchObject({ errno: 'EINVAL', operation: 'mount', option: undefined });
   expect(error.message).toBe(
-    'mount: /t: EINVAL (invalid argument): btrfs on /dev/loop3: ' +
-      'wrong filesystem type, bad superblock, or an option it does not take',
+    'mount: /t: wrong fs type, bad option, bad superblock on /dev/loop3, missing codepage or helper program, ' +
+      'or other error. btrfs on /dev/loop3: EINVAL (invalid argument)',
   );
 });
 
 test('an errno nobody thought of is passed on', () => {
   expect(explainCreate(refused('EDEADLK'), FAILURE).message).toBe(
-    'mount: /t: EDEADLK (resource deadlock avoided): btrfs on /dev/loop3',
+    'mount: /t: btrfs on /dev/loop3: EDEADLK (resource deadlock avoided)',
   );
+});
+
+// The sentences that mount(8) of util-linux 2.38 has for them, seen on Linux 6.18 (ext4, xfs, btrfs on a loop device).
+test.each([
+  ['EBADMSG', false, 'cannot mount; probably corrupted filesystem on /dev/loop3.'],
+  ['EUCLEAN', false, 'mount(2) system call failed: Structure needs cleaning.'],
+  ['EIO', false, "can't read superblock on /dev/loop3."],
+  ['EROFS', true, 'cannot mount /dev/loop3 read-only.'],
+  ['EACCES', true, 'cannot mount /dev/loop3 read-only.'],
+  ['EACCES', false, '/dev/loop3 is write-protected but explicit read-write mode requested.'],
+  ['EROFS', false, '/dev/loop3 is write-protected but explicit read-write mode requested.'],
+])('%s, read-only %s, in the words of mount(8)', (errno, readOnly, sentence) => {
+  const error = explainCreate(refused(errno), { ...FAILURE, readOnly });
+  expect(error.message.startsWith(`mount: /t: ${sentence}`)).toBe(true);
+});
+
+test('a device that is not there is told from a path in an option', () => {
+  const absent = { ...FAILURE, source: '/dev/no-such-device' };
+  expect(explainCreate(refused('ENOENT'), absent).message).toContain(
+    'special device /dev/no-such-device does not exist.',
+  );
+  const there = explainCreate(refused('ENOENT'), { ...FAILURE, source: '/dev/null' });
+  expect(there.message).not.toContain('special device');
 });
