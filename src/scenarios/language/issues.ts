@@ -38,5 +38,8 @@ function reportIssue(report: Report, base: Path, issue: z.core.$ZodIssue): void 
 function isOtherType(issue: z.core.$ZodIssue): boolean {
   if (issue.path.length > 0) return false;
   if (issue.code === 'invalid_union') return issue.errors.every((errors) => errors.some(isOtherType));
-  return issue.code === 'invalid_type' || issue.code === 'invalid_value';
+  // A name that is none of some names was still written as a name.
+  if (issue.code === 'invalid_value')
+    return typeof issue.input !== 'string' || issue.values.some((value) => typeof value !== 'string');
+  return issue.code === 'invalid_type';
 }

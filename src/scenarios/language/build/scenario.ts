@@ -3,6 +3,7 @@ import type { Expectation, Limits, Scenario } from '../../model';
 import { buildExpression } from '../expression';
 import { reportIssues } from '../issues';
 import { lintScenario } from '../lint';
+import { lintFired } from '../lint/names';
 import type { Path } from '../positions';
 import type { Report } from '../report';
 import { rule as ruleSchema, type ScenarioInput, scenarioDocument } from '../schema/document';
@@ -20,7 +21,9 @@ export function buildScenario(value: unknown, report: Report): Scenario | undefi
   const expect = buildExpectations(raw.expect, report, ['spec', 'expect']);
   if (!parsed.success) return undefined;
   const scenario = assemble(parsed.data, rules, expect, report);
-  lintScenario(scenario, rules, report);
+  const complete = rules.length === raw.rules.length;
+  lintScenario(scenario, rules, complete, report);
+  if (complete) lintFired(firedOf(raw.expect), scenario.name, rules, report);
   return scenario;
 }
 
@@ -56,6 +59,13 @@ export function buildExpectations(raw: readonly unknown[], report: Report, base:
     const input = parse(expectationKinds[kind] as z.ZodType, value, report, path);
     if (input === undefined) return [];
     return [buildExpectation({ kind, value: input } as ExpectationInput, value, report, path)];
+  });
+}
+
+function firedOf(raw: readonly unknown[]): { rule: string; path: Path }[] {
+  return raw.flatMap((value, index) => {
+    const rule = member(member(value, 'fired'), 'rule');
+    return typeof rule === 'string' ? [{ rule, path: ['spec', 'expect', index] }] : [];
   });
 }
 

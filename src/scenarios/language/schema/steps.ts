@@ -75,7 +75,7 @@ export const code = parsedBy(
 );
 
 export const message = parsedBy(text('a message'), parseTemplate).meta({
-  description: 'What the client is told; ${expression} puts in a value such as ${volume.id}.',
+  description: 'What the client is told; $' + '{expression} puts in a value, such as $' + '{volume.id}.',
 });
 
 const error = z.union(
