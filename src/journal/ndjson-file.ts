@@ -58,7 +58,7 @@ export class NdjsonFile {
       try {
         // On the spot: an append to the page cache is cheaper than a trip to the thread pool, and calls on hung disks
         // cannot keep it waiting there.
-        if (this.handle) writeSync(this.handle.fd, text);
+        if (this.handle) writeWhole(this.handle.fd, text);
         this.size += text.length;
         if (this.size > this.maxBytes) await this.rotate();
         this.failed = false;
@@ -79,9 +79,19 @@ export class NdjsonFile {
     this.size = 0;
   }
 
-  async close(): Promise<void> {
+  /** Resolves when everything that was appended has been written. */
+  async flush(): Promise<void> {
     while (this.writing) await this.writing;
+  }
+
+  async close(): Promise<void> {
+    await this.flush();
     await this.handle?.close();
     this.handle = undefined;
   }
+}
+
+/** A disk that is almost full takes a part; the rest must fail rather than be forgotten. */
+function writeWhole(fd: number, bytes: Buffer): void {
+  for (let done = 0; done < bytes.length; ) done += writeSync(fd, bytes, done);
 }

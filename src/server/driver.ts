@@ -10,6 +10,9 @@ import type { Capabilities } from '../csi/capabilities';
 import type { FsType, Host } from '../host/host';
 import { Journal } from '../journal/journal';
 import { NdjsonFile } from '../journal/ndjson-file';
+import type { ProcessControl } from '../scenarios/engine/actions/action';
+import { Engine } from '../scenarios/engine/engine';
+import { Library } from '../scenarios/library/library';
 import { advertised, type Profile, servicesOf } from '../services/capabilities';
 import type { Env } from '../services/env';
 import { makeHandlers } from '../services/index';
@@ -34,9 +37,12 @@ import {
   type SnapshotRecord,
   type VolumeRecord,
 } from '../volumes/records';
-import { type FaultGate, noFaults } from './gate';
+import type { FaultGate } from './gate';
 import { makeGrpcServer } from './grpc';
+import { NodeGauge } from './node-gauge';
 import { Pipeline } from './pipeline';
+import { ownProcess, type ProcessHooks } from './process-control';
+import { ScenarioGate } from './scenario-gate';
 import type { SecretPolicy } from './secrets';
 import { UnixSocket } from './socket';
 
@@ -67,6 +73,11 @@ export interface DriverOptions {
   host: Host;
   clock: Clock;
   log: Log;
+  /** Files and folders of scenarios for this process alone, besides those of the data folder. */
+  scenarios?: readonly string[];
+  /** What rules may do to the process; left out: to this very one. */
+  processControl?: (hooks: ProcessHooks) => ProcessControl;
+  /** In place of the scenarios: for tests of the driver itself. */
   faults?: FaultGate;
   /** How often a connection is asked whether it lives, and how long it may take to answer, in milliseconds. */
   keepaliveMs?: number;
@@ -81,21 +92,49 @@ export class Driver {
   readonly journal: Journal;
   readonly pipeline: Pipeline;
   readonly locks: Locks;
+  readonly engine: Engine;
+  readonly scenarios: Library;
 
   private constructor(
     readonly env: Env,
     private readonly options: DriverOptions,
     private readonly file: NdjsonFile,
+    /** Tells this process from others that share the data folder: the name of its journal. */
+    readonly processName: string,
     private readonly unlock: () => Promise<void>,
   ) {
     const { clock, log } = options;
     this.journal = new Journal({ clock, sink: file });
     this.locks = new Locks(clock);
+    const event = (name: string, details: object) =>
+      this.journal.append({ type: 'event', event: name, details });
+    const hooks: ProcessHooks = {
+      save: () => this.save(),
+      closeSocket: (ms) => this.closeSocket(ms),
+    };
+    const node = new NodeGauge(env);
+    this.engine = new Engine({
+      clock,
+      process: (options.processControl ?? ownProcess)(hooks),
+      node: () => node.facts(),
+      event,
+      changed: () => this.scenarios.changed(),
+    });
+    this.scenarios = new Library({
+      engine: this.engine,
+      folder: env.layout.scenarios,
+      places: options.scenarios ?? [],
+      process: processName,
+      host: options.host,
+      clock,
+      log,
+      event,
+    });
     this.pipeline = new Pipeline({
       env,
       handlers: makeHandlers(),
       locks: this.locks,
-      faults: options.faults ?? noFaults,
+      faults: options.faults ?? new ScenarioGate(env, this.engine),
       journal: this.journal,
       served: servicesOf(options.profile),
       rules: { ...options.capabilities, strictLimits: options.strictLimits },
@@ -140,8 +179,8 @@ export class Driver {
     // The kernel tells the files behind mounts and loop devices by their real paths.
     const layout = new Layout(await fs.realpath(dataDir));
     const unlock = await takeFolder(options, layout);
-    const name = `${options.profile}-${keyOf(options.nodeId).slice(0, 12)}.ndjson`;
-    const file = new NdjsonFile(path.join(layout.journal, name), options.log);
+    const processName = `${options.profile}-${keyOf(options.nodeId).slice(0, 12)}`;
+    const file = new NdjsonFile(path.join(layout.journal, `${processName}.ndjson`), options.log);
     try {
       const env = await makeEnv(options, layout);
       for (const store of [env.volumes, env.snapshots, env.groups, env.node?.store]) await store?.load();
@@ -149,9 +188,11 @@ export class Driver {
       for (const sentence of recovery.repaired) options.log.warn({}, sentence);
       await env.nodes.announce();
       await file.open();
-      const driver = new Driver(env, options, file, unlock);
+      const driver = new Driver(env, options, file, processName, unlock);
       const details = { pid: process.pid, host: hostname(), ...recovery };
       driver.journal.append({ type: 'event', event: 'started', details });
+      // Armed before anybody can call.
+      driver.scenarios.start();
       await driver.socket.listen();
       return { driver, recovery };
     } catch (error) {
@@ -159,6 +200,48 @@ export class Driver {
       await unlock();
       throw error;
     }
+  }
+
+  /** Everything that a killed process would lose and the next one wants. */
+  private async save(): Promise<void> {
+    await this.scenarios.flush();
+    await this.file.flush();
+  }
+
+  private reopening: AbortController | undefined;
+
+  /** Cuts every connection and is gone, for a time or until `reopenSocket`. */
+  private async closeSocket(ms: number | undefined): Promise<void> {
+    this.journal.append({
+      type: 'event',
+      event: 'socketClosed',
+      details: ms === undefined ? {} : { forMs: ms },
+    });
+    await this.socket.stopAccepting();
+    this.socket.destroyConnections();
+    this.reopening?.abort();
+    const reopening = new AbortController();
+    this.reopening = reopening;
+    if (ms === undefined) return;
+    void this.options.clock.sleep(ms, reopening.signal).then(
+      () => this.reopenSocket(),
+      () => undefined,
+    );
+  }
+
+  /** Listens again after `closeSocket`; otherwise nothing happens. */
+  async reopenSocket(): Promise<void> {
+    if (!this.reopening || this.stopping) return;
+    this.reopening.abort();
+    this.reopening = undefined;
+    await this.socket.listen();
+    this.journal.append({ type: 'event', event: 'socketOpened', details: {} });
+  }
+
+  /** Lets go of every call, heals what rules did and counts from nothing; one scenario alone when it is named. */
+  async reset(scenario?: string): Promise<void> {
+    await this.scenarios.reset(scenario);
+    if (scenario === undefined) await this.reopenSocket();
   }
 
   get socketPath(): string {
@@ -173,7 +256,10 @@ export class Driver {
 
   private async shutDown(drainMs: number): Promise<void> {
     const { clock } = this.options;
+    this.reopening?.abort();
     await this.socket.stopAccepting();
+    // Whoever hangs because a rule says so would hang until the end.
+    this.engine.close();
     const patience = new AbortController();
     await Promise.race([
       this.pipeline.drained(),
@@ -184,6 +270,7 @@ export class Driver {
     this.socket.destroyConnections();
     this.grpc.forceShutdown();
     this.journal.append({ type: 'event', event: 'stopped', details: {} });
+    await this.scenarios.stop();
     await this.file.close();
     await this.unlock();
   }

@@ -39,11 +39,14 @@ export interface PipelineOptions {
 
 /** The one way that every call takes, whatever transport it came by. */
 export class Pipeline {
-  private lastCall = 0;
+  private lastCall: number;
   private running = 0;
   private readonly idle = new Set<() => void>();
 
-  constructor(private readonly options: PipelineOptions) {}
+  constructor(private readonly options: PipelineOptions) {
+    // Numbers go on where the last process of this name stopped: one call, one number, in the whole journal.
+    this.lastCall = options.journal.lastCall;
+  }
 
   unary<M extends UnaryMethod>(method: M, request: RequestOf<M>, incoming: Incoming): Promise<ResponseOf<M>> {
     let answer: ResponseOf<M> | undefined;

@@ -1,7 +1,7 @@
 import { applyMerge, emptyMessage, setField } from '../csi/patch';
 import { type Method, type RequestOf, type ResponseOf, rpcs, subjectOf } from '../csi/rpcs';
 import type { CodeName } from '../csi/status';
-import { applyConditions } from '../faults/disk';
+import { applyCondition } from '../faults/disk';
 import type { DiskTarget, PreparedDisk } from '../faults/disk/target';
 import type { ActionCall } from '../scenarios/engine/actions/action';
 import type { Fire } from '../scenarios/engine/decide';
@@ -71,8 +71,11 @@ export class ScenarioGate implements FaultGate {
 
   async disk(gate: GateCall, target: DiskTarget): Promise<PreparedDisk | undefined> {
     const open = this.open.get(gate);
-    const conditions = open ? this.engine.diskConditions(open.fires) : [];
-    return conditions.length > 0 ? applyConditions(conditions, target) : undefined;
+    const [condition, ...others] = open ? this.engine.diskConditions(open.fires) : [];
+    if (!condition) return undefined;
+    for (const { kind } of others)
+      gate.effect(`disk condition ${kind} was not applied: a disk meets one at a time`);
+    return applyCondition(condition, target);
   }
 
   ended(gate: GateCall, code: CodeName | 'OK'): void {

@@ -9,6 +9,10 @@ export class Layout {
   readonly nodes: string;
   readonly journal: string;
   readonly locks: string;
+  /** Armed scenarios; every process reads them. */
+  readonly scenarios: string;
+  /** The control socket, and nothing else. */
+  readonly control: string;
   /** What the controller did to the machine for a moment; a node has a folder of its own for that. */
   readonly undo: string;
 
@@ -19,6 +23,8 @@ export class Layout {
     this.nodes = path.join(root, 'nodes');
     this.journal = path.join(root, 'journal');
     this.locks = path.join(root, 'locks');
+    this.scenarios = path.join(root, 'scenarios');
+    this.control = path.join(root, 'control');
     this.undo = path.join(root, 'undo');
   }
 

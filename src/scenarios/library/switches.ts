@@ -1,0 +1,70 @@
+import * as path from 'node:path';
+import type { Host } from '../../host/host';
+import type { Clock } from '../../util/clock';
+import { errnoOf, readIfThere, writeFileAtomic } from '../../util/files';
+
+/** What people switched, for every process that shares the data folder: each reads it and does as it says. */
+export interface Switches {
+  version: 1;
+  scenarios: Record<string, { armed: boolean; at: string }>;
+  /** Grow by one whenever somebody asks; `what` is the scenario, or '' for all. */
+  resets: { count: number; what: string };
+  releases: { count: number; what: string };
+}
+
+const RETRY_MS = 5;
+const RETRIES = 400;
+
+/** `<data-dir>/scenarios/.switches.json`. */
+export class SwitchesFile {
+  readonly file: string;
+
+  constructor(
+    folder: string,
+    private readonly host: Pick<Host, 'lockFile'>,
+    private readonly clock: Clock,
+  ) {
+    this.file = path.join(folder, '.switches.json');
+  }
+
+  /** A file that cannot be read says nothing: whatever it said can be said again. */
+  read(): Switches {
+    const empty: Switches = {
+      version: 1,
+      scenarios: {},
+      resets: { count: 0, what: '' },
+      releases: { count: 0, what: '' },
+    };
+    const text = readIfThere(this.file);
+    if (text === undefined) return empty;
+    try {
+      return { ...empty, ...(JSON.parse(text) as Switches) };
+    } catch {
+      return empty;
+    }
+  }
+
+  /** Changes it alone among all processes. @returns what it says now. */
+  async change(edit: (switches: Switches) => void): Promise<Switches> {
+    const unlock = await this.lock();
+    try {
+      const switches = this.read();
+      edit(switches);
+      await writeFileAtomic(this.file, `${JSON.stringify(switches)}\n`, 'process');
+      return switches;
+    } finally {
+      await unlock();
+    }
+  }
+
+  private async lock(): Promise<() => Promise<void>> {
+    for (let attempt = 0; ; attempt += 1) {
+      try {
+        return await this.host.lockFile(`${this.file}.lock`);
+      } catch (error) {
+        if (errnoOf(error) !== 'EAGAIN' || attempt === RETRIES) throw error;
+        await this.clock.sleep(RETRY_MS);
+      }
+    }
+  }
+}
