@@ -184,11 +184,14 @@ class Wake {
   async wait(clock: Clock, atMostMs: number, signal?: AbortSignal): Promise<Reason> {
     if (!this.raised) {
       const enough = new AbortController();
-      const either = signal ? AbortSignal.any([signal, enough.signal]) : enough.signal;
+      const end = () => enough.abort();
+      // Not AbortSignal.any: it keeps what it made for as long as the signal lives, and this loop may live for days.
+      signal?.addEventListener('abort', end);
       const rung = new Promise<void>((resolve) => {
         this.ring = resolve;
       });
-      await Promise.race([rung, clock.sleep(atMostMs, either).catch(() => undefined)]);
+      await Promise.race([rung, clock.sleep(atMostMs, enough.signal).catch(() => undefined)]);
+      signal?.removeEventListener('abort', end);
       enough.abort();
       this.ring = undefined;
     }

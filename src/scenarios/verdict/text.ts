@@ -18,7 +18,7 @@ function resultLines({ status, expectation, summary, nearMiss, evidence }: Expec
   const optional = expectation.optional && status !== 'passed';
   const sign = optional ? '-' : SIGNS[status];
   const note = status === 'passed' || status === 'failed' ? '' : ` (${status})`;
-  const head = `${sign} ${expectation.source}: ${printable(summary)}${note}${optional ? ' (optional)' : ''}`;
+  const head = `${sign} ${printable(expectation.source)}: ${printable(summary)}${note}${optional ? ' (optional)' : ''}`;
   if (status === 'passed') return [head];
   const near = nearMiss === undefined ? [] : [`    near miss: ${printable(nearMiss)}`];
   return [head, ...near, ...evidence.map((call) => `    ${callLine(call)}`)];
