@@ -1,8 +1,16 @@
 import type { Scenario } from '../model';
 import { buildScenario } from './build/scenario';
 import { readDocuments } from './documents';
+import { readScenarioFile } from './file';
+import { nowhere } from './positions';
 import { hasErrors, ordered, type Problem } from './problems';
+import { Report } from './report';
 
+export { formatDuration, parseDuration } from './durations';
+export { type ParsedExpectations, parseExpectations } from './expectations';
+export { MAX_FILE_BYTES, readScenarioFile } from './file';
+export { jsonSchema } from './json-schema';
+export { type ParsedRule, type ParseRuleOptions, parseRule } from './one-line';
 export { formatProblem, type Problem } from './problems';
 
 export interface ParsedScenarios {
@@ -26,6 +34,20 @@ export function parseScenarios(text: string, file: string): ParsedScenarios {
   }
   if (documents.length === 0 && problems.length === 0) all.push(nothing(file));
   return { scenarios: hasErrors(all) ? [] : scenarios, problems: ordered(all) };
+}
+
+/** The same for a file, which may be anything at all. Never throws. */
+export function parseScenarioFile(file: string): ParsedScenarios {
+  const read = readScenarioFile(file);
+  return 'text' in read ? parseScenarios(read.text, file) : { scenarios: [], problems: [read] };
+}
+
+/** The same for a document that is there as plain data: problems have a path and no line. */
+export function parseScenarioObject(document: unknown, name: string): ParsedScenarios {
+  const report = new Report(name, nowhere);
+  const scenario = buildScenario(document, report);
+  const failed = scenario === undefined || hasErrors(report.problems);
+  return { scenarios: failed ? [] : [scenario], problems: ordered(report.problems) };
 }
 
 function nothing(file: string): Problem {

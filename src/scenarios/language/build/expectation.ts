@@ -141,7 +141,12 @@ function sinceOf(
 }
 
 function oneLine(written: unknown): string {
-  const text = stringify(written, { collectionStyle: 'flow', lineWidth: 0, aliasDuplicateObjects: false });
+  const text = stringify(written, {
+    collectionStyle: 'flow',
+    flowCollectionPadding: false,
+    lineWidth: 0,
+    aliasDuplicateObjects: false,
+  });
   const line = text.replace(/\s+/g, ' ').trim();
   return line.length > MAX_SOURCE ? `${line.slice(0, MAX_SOURCE)}…` : line;
 }

@@ -35,7 +35,7 @@ export function parseTemplate(source: string): Parsed<ParsedTemplate> {
       return failure('expected "}" after "${" (write "$${" for the characters themselves)', open);
     const text = source.slice(open + 2, close);
     if (text.trim() === '')
-      return failure('"${}" names nothing: expected an expression such as ${volume.id}', open);
+      return failure(`"$\{}" names nothing: expected an expression such as $\{volume.id}`, open);
     const parsed = parseExpression(text);
     if (failed(parsed)) return failure(parsed.message, open + 2 + (parsed.offset ?? 0));
     parts.push(source.slice(from, open), { node: parsed.value, offset: open + 2 });

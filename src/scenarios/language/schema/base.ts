@@ -48,6 +48,7 @@ export function whole(min: number, what = min > 0 ? `a whole number from ${min} 
 }
 
 export const duration = parsedBy(text('a duration such as 5s'), parseDuration).meta({
+  id: 'Duration',
   description: 'A duration such as 500ms, 5s, 2m, 1h or 1m30s.',
 });
 
@@ -87,6 +88,7 @@ export const patternSources = z
 
 /** A glob, `/re/`, `!x`, or a list of them. */
 export const patterns = parsedBy(patternSources, parsePatterns).meta({
+  id: 'Patterns',
   description:
     'A glob (* ? |), /re/ or /re/i, one of them after ! for not, or a list of which one has to match.',
 });

@@ -1,6 +1,7 @@
 import { z } from 'zod';
+import { methods as allMethods } from '../../../csi/rpcs';
 import { parseExpression } from '../expression';
-import { ACCESS_MODES, parseMethods, parseServices, unknownName, VOLUME_STATES } from '../names';
+import { ACCESS_MODES, parseMethods, parseServices, SERVICES, unknownName, VOLUME_STATES } from '../names';
 import { parseQuantityTest } from '../numbers';
 import { failed, failure, type Parsed } from '../parsed';
 import { parsePatterns } from '../patterns';
@@ -20,10 +21,12 @@ import {
 
 export const methods = parsedBy(patternSources, parseMethods).meta({
   description: 'Names of RPCs such as NodeStageVolume, or patterns of them.',
+  names: allMethods,
 });
 
 export const services = parsedBy(patternSources, parseServices).meta({
   description: 'identity, controller, groupController, snapshotMetadata or node.',
+  names: Object.keys(SERVICES),
 });
 
 const accessMode = parsedBy(patternSources, (sources) => {
@@ -33,7 +36,7 @@ const accessMode = parsedBy(patternSources, (sources) => {
   return unknown === undefined
     ? parsed
     : failure(`unknown access mode "${unknown}"${didYouMean(unknown, ACCESS_MODES)}`);
-});
+}).meta({ description: 'Names of access modes, or patterns of them.', names: ACCESS_MODES });
 
 const claim = shape(
   {

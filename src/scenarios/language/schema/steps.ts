@@ -72,10 +72,10 @@ export const code = parsedBy(
         : `unknown status code ${show(value)}${didYouMean(value, CODE_NAMES)}`,
     );
   },
-);
+).meta({ description: 'A status code by name, or 1 to 16.', names: CODE_NAMES });
 
 export const message = parsedBy(text('a message'), parseTemplate).meta({
-  description: 'What the client is told; $' + '{expression} puts in a value, such as $' + '{volume.id}.',
+  description: `What the client is told; $\{expression} puts in a value, such as $\{volume.id}.`,
 });
 
 const error = z.union(
