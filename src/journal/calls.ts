@@ -88,16 +88,29 @@ export class CallJoiner {
   }
 
   private receive(entry: ReceivedEntry & { process: string }): CallChange[] {
-    const { type: _, traceparent: __, nodeId = this.nodeOf(entry), ...rest } = entry;
+    const { process, seq, method, at, mono, volumeId, stagingTargetPath, targetPath, timeoutMs } = entry;
     const call: JournalCall = {
-      ...rest,
-      ...(nodeId !== undefined && { nodeId }),
-      atMs: Date.parse(entry.at),
+      process,
+      call: entry.call,
+      seq,
+      method,
+      at,
+      atMs: Date.parse(at),
+      mono,
+      request: entry.request,
       effects: [],
       fired: [],
       misses: [],
       pending: true,
+      ...(stagingTargetPath !== undefined && { stagingTargetPath }),
+      ...(targetPath !== undefined && { targetPath }),
+      ...(timeoutMs !== undefined && { timeoutMs }),
     };
+    const nodeId = entry.nodeId ?? this.nodeOf(entry);
+    if (nodeId !== undefined) call.nodeId = nodeId;
+    if (volumeId !== undefined) call.volumeId = volumeId;
+    if (entry.pvc) call.pvc = entry.pvc;
+    if (entry.pod) call.pod = entry.pod;
     this.callsOf(entry.process).set(entry.call, call);
     return [{ call, change: 'received' }];
   }
@@ -112,24 +125,23 @@ export class CallJoiner {
     // Its arrival is in a file that is gone, or before what is read.
     if (!call || call.method !== entry.method) return [];
     calls.delete(entry.call);
-    const { code, message, durationMs, response, effects, fired, misses = [], abandoned } = entry;
+    const { response } = entry;
+    // Field by field: a long journal has hundreds of thousands of these, and copying is most of the work.
+    call.code = entry.code;
+    call.durationMs = entry.durationMs;
+    call.effects = entry.effects;
+    call.fired = entry.fired;
+    call.misses = entry.misses ?? [];
+    call.pending = false;
+    call.endedSeq = entry.seq;
+    call.endedAtMs = Date.parse(entry.at);
+    if (entry.message !== undefined) call.message = entry.message;
+    if (response !== undefined) call.response = response;
+    if (entry.abandoned) call.abandoned = true;
     const volumeId = call.volumeId ?? entry.volumeId ?? createdId(response);
-    Object.assign(call, {
-      code,
-      durationMs,
-      effects,
-      fired,
-      misses,
-      pending: false,
-      endedSeq: entry.seq,
-      endedAtMs: Date.parse(entry.at),
-      ...(message !== undefined && { message }),
-      ...(response !== undefined && { response }),
-      ...(abandoned && { abandoned }),
-      ...(volumeId !== undefined && { volumeId }),
-      ...(entry.pvc && { pvc: entry.pvc }),
-      ...(entry.pod && { pod: entry.pod }),
-    });
+    if (volumeId !== undefined) call.volumeId = volumeId;
+    if (entry.pvc) call.pvc = entry.pvc;
+    if (entry.pod) call.pod = entry.pod;
     if (call.method === 'NodeGetInfo') this.learnNode(entry.process, (response as InfoResponse)?.node_id);
     return [{ call, change: 'answered' }];
   }

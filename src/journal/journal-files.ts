@@ -112,7 +112,7 @@ export class ProcessFile {
     for (const line of lines) {
       if (!this.keep(line)) continue;
       const entry = parseEntry(line);
-      if (entry) entries.push({ ...entry, process: this.process });
+      if (entry) entries.push(Object.assign(entry, { process: this.process }));
     }
     return entries;
   }

@@ -24,18 +24,27 @@ interface Known {
 }
 
 export function idempotentEvaluator(test: Test, { volumes }: Context): Evaluator {
-  /** First OK by method and request. */
+  /** First OK by method and request, and which of those are about what. */
   const known = new Map<string, Known>();
+  const about = new Map<string, Set<string>>();
   let total = 0;
   let repeats = 0;
   let wrong: [JournalCall, JournalCall] | undefined;
 
   const forget = (call: JournalCall) => {
     const begun = ENDS[call.method];
-    if (begun === undefined) return;
-    const subject = subjectOf(call);
-    for (const [key, { call: first }] of known)
-      if (first.method === begun && subjectOf(first) === subject) known.delete(key);
+    const subject = begun === undefined ? undefined : `${begun} ${subjectOf(call)}`;
+    if (subject === undefined) return;
+    for (const key of about.get(subject) ?? []) known.delete(key);
+    about.delete(subject);
+  };
+
+  const remember = (key: string, call: JournalCall, answer: string) => {
+    known.set(key, { call, answer });
+    const subject = `${call.method} ${subjectOf(call)}`;
+    const keys = about.get(subject);
+    if (keys) keys.add(key);
+    else about.set(subject, new Set([key]));
   };
 
   return {
@@ -47,7 +56,7 @@ export function idempotentEvaluator(test: Test, { volumes }: Context): Evaluator
       const key = `${call.process} ${call.method} ${canonical(call.request)}`;
       const answer = canonical(call.response ?? {});
       const first = known.get(key);
-      if (!first) known.set(key, { call, answer });
+      if (!first) remember(key, call, answer);
       else {
         repeats += 1;
         if (first.answer !== answer) wrong ??= [first.call, call];
