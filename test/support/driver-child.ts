@@ -1,7 +1,9 @@
 import * as path from 'node:path';
 import type { Method, ResponseOf } from '../../src/csi/rpcs';
+import { applyCondition, type DiskTarget, type PreparedDisk } from '../../src/faults/disk';
 import { HostError } from '../../src/host/host';
 import { createLinuxHost } from '../../src/host/linux';
+import type { DiskCondition } from '../../src/scenarios/model';
 import type { FaultGate, GateCall } from '../../src/server/gate';
 import { TestDriver } from './driver';
 
@@ -14,6 +16,8 @@ export interface ChildConfig {
   capabilities: string;
   /** As where CAP_SYS_RESOURCE is missing, also on machines that have it. */
   refuseGrowth: boolean;
+  /** What every disk meets before it is staged, once armed. */
+  condition?: DiskCondition;
 }
 
 const say = (line: string) => process.stdout.write(`${line}\n`);
@@ -22,7 +26,7 @@ const say = (line: string) => process.stdout.write(`${line}\n`);
 class HoldingGate implements FaultGate {
   armed = false;
 
-  constructor(private readonly hold: ChildConfig['hold']) {}
+  constructor(private readonly config: Pick<ChildConfig, 'hold' | 'condition'>) {}
 
   async before<M extends Method>(_call: GateCall<M>): Promise<ResponseOf<M> | undefined> {
     return undefined;
@@ -34,9 +38,15 @@ class HoldingGate implements FaultGate {
   }
 
   async point(call: GateCall, name: string): Promise<void> {
-    if (!this.armed || call.method !== this.hold.method || name !== this.hold.point) return;
+    const { method, point } = this.config.hold;
+    if (!this.armed || call.method !== method || name !== point) return;
     say('reached');
     await new Promise(() => undefined);
+  }
+
+  async disk(_call: GateCall, target: DiskTarget): Promise<PreparedDisk | undefined> {
+    const { condition } = this.config;
+    return this.armed && condition ? applyCondition(condition, target) : undefined;
   }
 }
 
@@ -44,7 +54,7 @@ async function main(): Promise<void> {
   const config = JSON.parse(process.argv[2] ?? '{}') as ChildConfig;
   const host = createLinuxHost({ stateDir: path.join(config.root, 'state'), cacheDir: config.cacheDir });
   const { filesystems } = host;
-  const gate = new HoldingGate(config.hold);
+  const gate = new HoldingGate(config);
   process.stdin.once('data', () => {
     gate.armed = true;
     say('armed');
