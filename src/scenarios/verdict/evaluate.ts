@@ -8,7 +8,7 @@ import { ArmedRules, endsArming, scenarioOf } from './armed-rules';
 import type { Context, Evaluator, Moment, Start, Status } from './evaluator';
 import { makeEvaluator } from './make';
 import type { SeenCall } from './select';
-import { VolumeStates } from './volume-states';
+import { deletedVolume, VolumeStates } from './volume-states';
 
 export interface ExpectationResult {
   readonly expectation: Expectation;
@@ -52,6 +52,8 @@ export class Evaluation {
     if (this.beginsAt(entry, atMs)) this.begin(atMs, this.order);
     if (entry.type === 'event') {
       this.context.rules.event(entry);
+      const deleted = deletedVolume(entry);
+      if (deleted !== undefined) this.context.states.deleted(deleted);
       for (const evaluator of this.started?.evaluators ?? []) evaluator.event?.(entry, this.order, atMs);
     }
     for (const { call, change } of this.joiner.add(entry)) {

@@ -33,6 +33,16 @@ export class VolumeStates {
     return volumeId;
   }
 
+  /** The driver took a volume away without a call: `volumeDeleted`. */
+  deleted(id: string): void {
+    this.volumes.set(id, {
+      attachments: new Set(),
+      stages: new Set(),
+      publications: new Set(),
+      deleted: true,
+    });
+  }
+
   get(id: string): VolumeState | 'deleted' | undefined {
     const tracked = this.volumes.get(id);
     if (!tracked) return undefined;
@@ -62,4 +72,10 @@ export class VolumeStates {
     NodePublishVolume: ({ publications }, { target }) => publications.add(target),
     NodeUnpublishVolume: ({ publications }, { target }) => publications.delete(target),
   };
+}
+
+/** The volume that a `volumeDeleted` event is about. */
+export function deletedVolume({ event, details }: { event: string; details: object }): string | undefined {
+  const { volumeId } = details as { volumeId?: unknown };
+  return event === 'volumeDeleted' && typeof volumeId === 'string' ? volumeId : undefined;
 }

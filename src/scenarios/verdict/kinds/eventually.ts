@@ -3,6 +3,7 @@ import { matchVolume } from '../../engine/matching';
 import type { ExpectationTest } from '../../model';
 import { type Context, type Evaluator, formatMs, type Outcome, plural, type Start } from '../evaluator';
 import { volumeFactsOf, volumeFactsOfIndexed } from '../facts';
+import { deletedVolume } from '../volume-states';
 import type { WorldSnapshot, WorldVolume } from '../world';
 
 type Test = Extract<ExpectationTest, { kind: 'eventually' }>;
@@ -46,6 +47,11 @@ export function eventuallyEvaluator(test: Test, context: Context, start: Start):
       const state = context.states.get(call.volumeId);
       const facts = volumeFactsOf(call, context.volumes);
       if (facts && state !== undefined) note(byCalls, facts, state === wanted);
+    },
+    event(entry, _order, atMs) {
+      const id = deletedVolume(entry);
+      if (id === undefined || atMs > lateAt) return;
+      note(byCalls, factsOf({ id, state: 'created' }, context), wanted === 'deleted');
     },
     outcome({ nowMs, final, world }): Outcome {
       if (world?.volumes && nowMs <= lateAt) readRecords(world.volumes);

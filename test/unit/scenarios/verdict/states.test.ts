@@ -53,6 +53,7 @@ describe('eventually', () => {
     ['attach', (s) => s.call(3, 'ControllerPublishVolume', 'v2', { nodeId: 'a' }), 'attached'],
     ['stage', (s) => s.call(3, 'NodeStageVolume', 'v2', { stagingTargetPath: '/s' }), 'staged'],
     ['delete', (s) => s.call(3, 'DeleteVolume', 'v2'), 'deleted'],
+    ['the driver itself', (s) => s.event(3, 'volumeDeleted', { volumeId: 'v2' }), 'deleted'],
   ])('knows states by %s', (_, act, state) => {
     const story = twoVolumes();
     const test = eventually(state, { volume: { id: patterns('v2') } });
