@@ -18,9 +18,9 @@ const MOST_SECTORS_PER_CLUSTER = 128;
  * @param size of the file in bytes, at least 64 MiB
  */
 export async function writeVfat(file: FileHandle, size: bigint): Promise<void> {
-  const limit = BigInt(MOST_CLUSTERS) * BigInt(MOST_SECTORS_PER_CLUSTER);
   const whole = size / BigInt(SECTOR);
-  const sectors = Number(whole > 0xffff_ffffn ? 0xffff_ffffn : whole > limit ? limit : whole);
+  // It counts its sectors in 32 bits, and leaves the rest of a larger device unused.
+  const sectors = Number(whole > 0xffff_ffffn ? 0xffff_ffffn : whole);
   const shape = shapeOf(sectors);
   const boot = bootSector(sectors, shape);
   const info = infoSector(shape.clusters);
@@ -38,7 +38,7 @@ interface Shape {
   clusters: number;
 }
 
-/** The largest clusters, up to 4 KiB and beyond only where 28 bits cannot number them, of which there are enough. */
+/** Clusters of 4 KiB; larger ones where 28 bits cannot number them, smaller ones where there would be too few. */
 function shapeOf(sectors: number): Shape {
   let sectorsPerCluster = 8;
   while (sectorsPerCluster < MOST_SECTORS_PER_CLUSTER && sectors / sectorsPerCluster > MOST_CLUSTERS)
