@@ -68,17 +68,23 @@ export class Engine {
   /** Makes these the loaded scenarios, all at once. What did not change goes on counting. */
   load(loaded: readonly Loaded[], saved: Readonly<Record<string, SavedScenario>> = {}): void {
     const before = this.scenarios;
+    const armedBefore = new Map(
+      [...before.values()].flatMap((state) => (state.armed ? [[state, state.armedAt] as const] : [])),
+    );
     this.scenarios = new Map(loaded.map((one) => [one.scenario.name, this.take(one, before, saved)]));
     for (const [name, state] of before) {
       const now = this.scenarios.get(name);
       if (now !== state) this.letGoOf(name);
-      if (state.armed && !now?.armed) this.options.event('scenarioDisarmed', { scenario: name });
+      if (armedBefore.has(state) && !now?.armed) this.options.event('scenarioDisarmed', { scenario: name });
     }
     for (const [name, state] of this.scenarios)
-      if (state.armed && !(before.get(name)?.armed && before.get(name) === state))
+      if (state.armed && armedBefore.get(state) !== state.armedAt)
         this.options.event('scenarioArmed', {
           scenario: name,
-          rules: state.rules.map(({ rule }) => rule.name),
+          rules: state.rules.map(({ rule: { name: rule, match } }) => ({
+            name: rule,
+            ...(match.methods && { methods: [...match.methods] }),
+          })),
         });
     this.index();
     this.watchExpiry();
