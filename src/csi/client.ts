@@ -64,9 +64,14 @@ function unary(client: Client, wire: WireMethod) {
         request,
         new Metadata(),
         callOptions(options),
-        (error, response) => (error ? reject(asCsiError(error)) : resolve(response ?? {})),
+        (error, response) => {
+          options.signal?.removeEventListener('abort', cancel);
+          if (error) reject(asCsiError(error));
+          else resolve(response ?? {});
+        },
       );
-      options.signal?.addEventListener('abort', () => call.cancel(), { once: true });
+      const cancel = () => call.cancel();
+      options.signal?.addEventListener('abort', cancel, { once: true });
     });
 }
 
@@ -83,9 +88,14 @@ function stream(client: Client, wire: WireMethod) {
         callOptions(options),
       );
       call.on('data', (message: object) => messages.push(message));
-      call.on('error', (error: ServiceError) => reject(asCsiError(error)));
-      call.on('end', () => resolve(messages));
-      options.signal?.addEventListener('abort', () => call.cancel(), { once: true });
+      const cancel = () => call.cancel();
+      options.signal?.addEventListener('abort', cancel, { once: true });
+      const end = (done: () => void) => {
+        options.signal?.removeEventListener('abort', cancel);
+        done();
+      };
+      call.on('error', (error: ServiceError) => end(() => reject(asCsiError(error))));
+      call.on('end', () => end(() => resolve(messages)));
     });
 }
 

@@ -7,6 +7,7 @@ import type { Backend, BackendName } from '../backends/backend';
 import { DiskBackend } from '../backends/disk-backend';
 import { DirectoryBackend, TmpfsBackend } from '../backends/tree-backends';
 import type { Capabilities } from '../csi/capabilities';
+import type { CsiDefinitions } from '../csi/load';
 import type { FsType, Host } from '../host/host';
 import { Journal } from '../journal/journal';
 import { NdjsonFile } from '../journal/ndjson-file';
@@ -79,6 +80,12 @@ export interface DriverOptions {
   processControl?: (hooks: ProcessHooks) => ProcessControl;
   /** In place of the scenarios: for tests of the driver itself. */
   faults?: FaultGate;
+  /** Puts something around the gate: for a driver that is not alone in its process and still has to stop or die. */
+  aroundGate?: (gate: FaultGate) => FaultGate;
+  /** Told when rules may have fired or machines changed. */
+  onScenarioChange?: () => void;
+  /** Of csi.v1; left out: read anew from the .proto file. */
+  definitions?: CsiDefinitions;
   /** How often a connection is asked whether it lives, and how long it may take to answer, in milliseconds. */
   keepaliveMs?: number;
 }
@@ -118,7 +125,10 @@ export class Driver {
       process: (options.processControl ?? ownProcess)(hooks),
       node: () => node.facts(),
       event,
-      changed: () => this.scenarios.changed(),
+      changed: () => {
+        this.scenarios.changed();
+        options.onScenarioChange?.();
+      },
     });
     this.scenarios = new Library({
       engine: this.engine,
@@ -130,17 +140,18 @@ export class Driver {
       log,
       event,
     });
+    const gate = options.faults ?? new ScenarioGate(env, this.engine);
     this.pipeline = new Pipeline({
       env,
       handlers: makeHandlers(),
       locks: this.locks,
-      faults: options.faults ?? new ScenarioGate(env, this.engine),
+      faults: options.aroundGate?.(gate) ?? gate,
       journal: this.journal,
       served: servicesOf(options.profile),
       rules: { ...options.capabilities, strictLimits: options.strictLimits },
       secrets: options.secrets,
     });
-    this.grpc = makeGrpcServer(this.pipeline, options.keepaliveMs ?? KEEPALIVE_MS);
+    this.grpc = makeGrpcServer(this.pipeline, options.keepaliveMs ?? KEEPALIVE_MS, options.definitions);
     this.injector = this.grpc.createConnectionInjector(ServerCredentials.createInsecure());
     this.socket = new UnixSocket({
       file: options.socket,
@@ -189,7 +200,7 @@ export class Driver {
       await env.nodes.announce();
       await file.open();
       const driver = new Driver(env, options, file, processName, unlock);
-      const details = { pid: process.pid, host: hostname(), ...recovery };
+      const details = { pid: process.pid, host: hostname(), nodeId: options.nodeId, ...recovery };
       driver.journal.append({ type: 'event', event: 'started', details });
       // Armed before anybody can call.
       driver.scenarios.start();
@@ -252,6 +263,28 @@ export class Driver {
   stop(drainMs = DRAIN_MS): Promise<void> {
     this.stopping ??= this.shutDown(drainMs);
     return this.stopping;
+  }
+
+  /**
+   * Ends as a killed process does, for a driver that is not alone in its process: connections are cut, no answer and no
+   * word of an end is written, the records stay as they are. Whoever put something around the gate keeps the calls that
+   * run from going on (`aroundGate`).
+   */
+  kill(): Promise<void> {
+    this.stopping ??= this.cutOff();
+    return this.stopping;
+  }
+
+  private async cutOff(): Promise<void> {
+    this.reopening?.abort();
+    // First: what is still said from here on is said to nobody.
+    await this.file.close();
+    await this.scenarios.stop();
+    await this.socket.stopAccepting();
+    this.socket.destroyConnections();
+    this.injector.destroy();
+    this.grpc.forceShutdown();
+    await this.unlock();
   }
 
   private async shutDown(drainMs: number): Promise<void> {

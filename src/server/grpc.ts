@@ -8,7 +8,7 @@ import {
   status,
   type UntypedServiceImplementation,
 } from '@grpc/grpc-js';
-import { loadCsi } from '../csi/load';
+import { type CsiDefinitions, loadCsi } from '../csi/load';
 import { methods, type RequestOf, type ResponseOf, rpcs } from '../csi/rpcs';
 import { Code, CsiError } from '../csi/status';
 import type { StreamingMethod, UnaryMethod } from '../services/index';
@@ -23,12 +23,16 @@ const MAX_MESSAGE_CHARACTERS = 2_000;
  * A session that HTTP/2 gave up on (a frame it cannot take) says nothing and keeps its descriptor; only a ping that is
  * not answered finds it. Idle sessions are never closed: sidecars end themselves when they lose their connection.
  */
-export function makeGrpcServer(pipeline: Pipeline, keepaliveMs: number): Server {
+export function makeGrpcServer(
+  pipeline: Pipeline,
+  keepaliveMs: number,
+  definitions: CsiDefinitions = loadCsi(),
+): Server {
   const server = new Server({
     'grpc.keepalive_time_ms': keepaliveMs,
     'grpc.keepalive_timeout_ms': keepaliveMs,
   });
-  for (const [service, definition] of Object.entries(loadCsi())) {
+  for (const [service, definition] of Object.entries(definitions)) {
     const own = methods.filter((method) => rpcs[method].service === service);
     const implementation: UntypedServiceImplementation = Object.fromEntries(
       own.map((method) => [

@@ -81,6 +81,7 @@ export class Engine {
       if (state.armed && armedBefore.get(state) !== state.armedAt)
         this.options.event('scenarioArmed', {
           scenario: name,
+          armedAt: new Date(state.armedAt).toISOString(),
           rules: state.rules.map(({ rule: { name: rule, match } }) => ({
             name: rule,
             ...(match.methods && { methods: [...match.methods] }),

@@ -1,0 +1,141 @@
+import * as fs from 'node:fs/promises';
+import * as path from 'node:path';
+import { createMemoryHost } from '../../../../src/host/memory';
+import { ScenarioProblems } from '../../../../src/scenarios/library/library';
+import { eventSeen, scenarioText, useScenarioDrivers } from '../../../support/scenario-driver';
+
+const drivers = useScenarioDrivers();
+const failing = (code: string) =>
+  `  rules: [{name: r, match: {rpc: Probe}, then: [{error: {code: ${code}, message: m}}]}]`;
+
+const probe = (driver: { csi: { Probe(): Promise<unknown> } }) =>
+  driver.csi.Probe().then(
+    () => 'OK',
+    (error: { codeName: string }) => error.codeName,
+  );
+
+describe('scenario files', () => {
+  it('are read again when they change; a broken edit keeps the last good text and says so', async () => {
+    const driver = await drivers.withSpec(failing('INTERNAL'));
+    expect(await probe(driver)).toBe('INTERNAL');
+    await fs.writeFile(driver.file, scenarioText('test', failing('ABORTED')));
+    await eventSeen(driver, 'scenarioReloaded');
+    expect(await probe(driver)).toBe('ABORTED');
+    await fs.writeFile(driver.file, scenarioText('test', failing('ABORTD')));
+    expect(await eventSeen(driver, 'scenarioReloadFailed')).toMatchObject({
+      details: { problems: [expect.stringContaining('did you mean')] },
+    });
+    expect(await probe(driver)).toBe('ABORTED');
+    expect(driver.driver.scenarios.failures).toBe(1);
+    expect(driver.driver.scenarios.list()).toMatchObject([
+      { name: 'test', problems: [{ severity: 'error' }] },
+    ]);
+  });
+
+  it('are found again when a mounted ConfigMap is swapped under them', async () => {
+    const root = await drivers.folder();
+    const version = async (name: string, code: string) => {
+      await fs.mkdir(path.join(root, name));
+      await fs.writeFile(path.join(root, name, 's.yaml'), scenarioText('test', failing(code)));
+      await fs.symlink(name, path.join(root, '..data.new'));
+      await fs.rename(path.join(root, '..data.new'), path.join(root, '..data'));
+    };
+    await version('..2026_1', 'INTERNAL');
+    await fs.symlink('..data/s.yaml', path.join(root, 's.yaml'));
+    const driver = await drivers.start({ scenarios: [root] });
+    expect(await probe(driver)).toBe('INTERNAL');
+    await version('..2026_2', 'ABORTED');
+    await eventSeen(driver, 'scenarioReloaded');
+    expect(await probe(driver)).toBe('ABORTED');
+  });
+
+  it.each([
+    ['that is broken', 'rules: [', 'scenario.yaml:'],
+    ['that is none', undefined, 'no such file or folder'],
+  ])('one %s keeps the driver from starting, in one line', async (_what, text, message) => {
+    const file = path.join(await drivers.folder(), 'scenario.yaml');
+    if (text !== undefined) await fs.writeFile(file, text);
+    await expect(drivers.start({ scenarios: [file] })).rejects.toThrow(message);
+  });
+
+  it('a broken one in the shared folder does not', async () => {
+    const dataDir = await drivers.folder();
+    await fs.mkdir(path.join(dataDir, 'scenarios'));
+    await fs.writeFile(path.join(dataDir, 'scenarios', 'x.yaml'), 'rules: [');
+    const driver = await drivers.start({ dataDir });
+    expect(await probe(driver)).toBe('OK');
+    expect(driver.driver.scenarios.problems()).toHaveLength(1);
+  });
+
+  it('a name that is taken is refused with the other file', async () => {
+    const driver = await drivers.withSpec(failing('INTERNAL'));
+    await expect(driver.driver.scenarios.put(scenarioText('test', failing('ABORTED')))).rejects.toThrow(
+      ScenarioProblems,
+    );
+    expect(await probe(driver)).toBe('INTERNAL');
+  });
+});
+
+describe('what is put, armed and disarmed', () => {
+  it('acts at once, in this process and in the others that share the data folder', async () => {
+    const dataDir = await drivers.folder();
+    const host = createMemoryHost();
+    const controller = await drivers.start({ dataDir, host, profile: 'controller' });
+    const node = await drivers.start({ dataDir, host, profile: 'node' });
+    await controller.driver.scenarios.put(scenarioText('shared', failing('INTERNAL')));
+    expect(await probe(controller)).toBe('INTERNAL');
+    await eventSeen(node, 'scenarioArmed');
+    expect(await probe(node)).toBe('INTERNAL');
+    await node.driver.scenarios.disarm('shared');
+    expect(await probe(node)).toBe('OK');
+    await eventSeen(controller, 'scenarioDisarmed');
+    expect(await probe(controller)).toBe('OK');
+    await controller.driver.scenarios.arm('shared');
+    await controller.driver.scenarios.remove('shared');
+    expect(await fs.readdir(path.join(dataDir, 'scenarios'))).not.toContain('shared.yaml');
+    await controller.driver.reset();
+    await eventSeen(node, 'reset');
+  });
+
+  it('a release reaches calls that hang in another process', async () => {
+    const dataDir = await drivers.folder();
+    const host = createMemoryHost();
+    const controller = await drivers.start({ dataDir, host, profile: 'controller' });
+    const node = await drivers.start({ dataDir, host, profile: 'node' });
+    await node.driver.scenarios.put(
+      scenarioText(
+        'shared',
+        '  rules: [{name: h, match: {rpc: NodeGetInfo}, then: [{hang: {until: release}}]}]',
+      ),
+    );
+    const hung = node.csi.NodeGetInfo();
+    while (node.driver.engine.held.size === 0) await node.csi.Probe();
+    await controller.driver.scenarios.release();
+    await hung;
+  });
+
+  it('a rule of the command line is gone with its file when its time is over', async () => {
+    const driver = await drivers.start();
+    const text = scenarioText('once', `  expires: 50ms\n${failing('INTERNAL')}`).replace(
+      '{name: once}',
+      '{name: once, labels: {fake-csi/ad-hoc: "true"}}',
+    );
+    await driver.driver.scenarios.put(text);
+    await eventSeen(driver, 'scenarioExpired');
+    driver.driver.scenarios.refresh();
+    driver.driver.scenarios.refresh();
+    expect(driver.driver.scenarios.list()).toEqual([]);
+  });
+
+  it('is armed, and counts on, in the next life of the process', async () => {
+    const dataDir = await drivers.folder();
+    const first = await drivers.start({ dataDir });
+    await first.driver.scenarios.put(
+      scenarioText('kept', '  rules: [{name: r, match: {rpc: Probe}, sequence: "2*INTERNAL -> ok"}]'),
+    );
+    expect(await probe(first)).toBe('INTERNAL');
+    await first.stop();
+    const next = await drivers.start({ dataDir });
+    expect([await probe(next), await probe(next)]).toEqual(['INTERNAL', 'OK']);
+  });
+});
