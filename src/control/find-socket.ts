@@ -1,0 +1,56 @@
+import { lstatSync } from 'node:fs';
+import * as net from 'node:net';
+import * as path from 'node:path';
+import { errnoOf, namesIn } from '../util/files';
+import { ControlError } from './error';
+
+export const CONTROL_SOCKET = 'control.sock';
+const PROBE_MS = 1_000;
+
+/** Name of a process's own socket, for when another one has `control.sock`. */
+export function socketNameOf(process: string): string {
+  return `control-${process}.sock`;
+}
+
+/** Sockets that lie in a control folder, `control.sock` first. Not all of them need have a listener. */
+export function controlSockets(folder: string): string[] {
+  return namesIn(folder)
+    .filter((name) => name === CONTROL_SOCKET || /^control-.*\.sock$/.test(name))
+    .sort((a, b) => Number(b === CONTROL_SOCKET) - Number(a === CONTROL_SOCKET) || (a < b ? -1 : 1))
+    .map((name) => path.join(folder, name))
+    .filter((file) => lstatSync(file, { throwIfNoEntry: false })?.isSocket() === true);
+}
+
+/**
+ * The socket to talk to for a data folder: `control/control.sock`, or that of any other process that lives.
+ * @throws ControlError that says what to start
+ */
+export async function findControlSocket(dataDir: string): Promise<string> {
+  const folder = path.join(path.resolve(dataDir), 'control');
+  const there = controlSockets(folder);
+  for (const file of there) if (await isListening(file)) return file;
+  const found =
+    there.length === 0
+      ? `there is no control socket in ${folder}`
+      : `nobody listens on ${there.join(' or ')} any more`;
+  throw new ControlError(
+    'unreachable',
+    0,
+    `${found}; start \`fake-csi serve --data-dir ${dataDir}\`, or name the data folder of the driver that runs`,
+  );
+}
+
+/** Whether somebody listens. One whose backlog is full does not answer, and lives all the same. */
+export function isListening(file: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = net.connect(file);
+    const done = (alive: boolean) => {
+      clearTimeout(timer);
+      socket.destroy();
+      resolve(alive);
+    };
+    const timer = setTimeout(() => done(true), PROBE_MS);
+    socket.once('connect', () => done(true));
+    socket.once('error', (error) => done(!['ECONNREFUSED', 'ENOENT'].includes(errnoOf(error) ?? '')));
+  });
+}
