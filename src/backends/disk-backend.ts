@@ -1,6 +1,6 @@
 import * as fs from 'node:fs/promises';
 import { Code, CsiError, failedPrecondition, invalidArgument } from '../csi/status';
-import { FS_TYPES, type FsType, type Host, HostError, type LoopDevice } from '../host/host';
+import { FS_TYPES, type FsType, type Host, HostError } from '../host/host';
 import type { Clock } from '../util/clock';
 import { sameDevice } from '../util/device';
 import { errnoOf } from '../util/files';
@@ -17,11 +17,12 @@ import type {
   Steps,
   VolumeFacts,
 } from './backend';
+import { stageMissing, trySubstitute } from './disk-faults';
 import { DiskFilesystem, type Plan } from './disk-filesystem';
 import { DiskGrowth } from './disk-growth';
 import { DiskLoops, LOOP_MAJOR } from './disk-loops';
+import { DiskMounting } from './disk-mounting';
 import { DISK_GRANULE, diskSize } from './disk-size';
-import { letGo } from './let-go';
 
 const MAX_BYTES = 2n ** 62n;
 
@@ -46,6 +47,7 @@ export class DiskBackend implements Backend {
   private readonly loops: DiskLoops;
   private readonly filesystem: DiskFilesystem;
   private readonly growth: DiskGrowth;
+  private readonly mounting: DiskMounting;
 
   constructor(private readonly options: DiskBackendOptions) {
     const { name, host, clock, growMountedExt4 } = options;
@@ -57,6 +59,7 @@ export class DiskBackend implements Backend {
       growMountedExt4,
       chooseFsType: (wanted) => this.chooseFsType(wanted),
     });
+    this.mounting = new DiskMounting(host, this.loops);
   }
 
   chooseFsType(wanted: string): FsType {
@@ -100,40 +103,15 @@ export class DiskBackend implements Backend {
   }
 
   async stage(order: StageOrder, steps: Steps): Promise<Staged> {
-    const { device } = order;
-    if (device?.missing !== undefined) return this.stageMissing(order, device.missing, steps);
-    await this.checkDisk(order);
-    if (device?.disk !== undefined) await this.trySubstitute(order, device.disk, steps);
-    return order.accessType === 'block' ? this.stageBlock(order, steps) : this.stageMount(order, steps);
-  }
-
-  /** The kernel is asked for a device that is not there, and says so. */
-  private async stageMissing(order: StageOrder, device: string, steps: Steps): Promise<never> {
     const { host } = this.options;
-    await steps.point('beforeAttach');
-    const absent = `special device ${device} does not exist`;
-    // A raw device is only looked up.
-    if (order.accessType === 'block') throw new HostError('ENOENT', 'stat', `stat: ${absent}`);
-    const fsType = this.chooseFsType(order.fsType || order.volume.fsType);
-    const { stagingPath: target, readOnly } = order;
-    await host.mounts.mount({ fsType, source: device, target, readOnly, options: [] });
-    await letGo(host, target);
-    throw new Error(`expected that ${absent}, but it was mounted`);
-  }
-
-  /**
-   * Another image in place of the volume's own disk, which is left alone. It is there to be refused: one that the kernel
-   * takes all the same (`noload`) is given back, and the volume is staged as if it had never been.
-   * @throws HostError as the kernel refuses it.
-   */
-  private async trySubstitute(order: StageOrder, disk: string, steps: Steps): Promise<void> {
-    const { device: { mountAs } = {} } = order;
-    if (mountAs === undefined) return;
-    const at = { ...order.at, disk };
-    const staged = await this.attachAndMount({ ...order, at, loop: undefined }, { fsType: mountAs }, steps);
-    await letGo(this.options.host, order.stagingPath);
-    if (staged.loopIndex !== undefined) await this.loops.release(staged.loopIndex, at, steps);
-    steps.effect(`the kernel mounted ${disk} all the same: it was unmounted again`);
+    const { device } = order;
+    if (device?.missing !== undefined) {
+      const fsType = this.chooseFsType(order.fsType || order.volume.fsType);
+      return stageMissing(host, order, device.missing, fsType, steps);
+    }
+    await this.checkDisk(order);
+    if (device?.disk !== undefined) await trySubstitute(host, this.mounting, order, device, steps);
+    return order.accessType === 'block' ? this.stageBlock(order, steps) : this.stageMount(order, steps);
   }
 
   /** A disk that is gone is never made anew: an empty volume in place of a lost one would be a lie. */
@@ -151,32 +129,9 @@ export class DiskBackend implements Backend {
     if (found < promised) throw lost(order, `has ${found} bytes where ${promised} belong`);
   }
 
-  private async attach(order: StageOrder, autoclear: boolean, steps: Steps): Promise<LoopDevice> {
-    const { loops } = this.options.host;
-    await steps.point('beforeAttach');
-    const inUse = order.loop === undefined ? null : await loops.open(order.loop);
-    const readOnly = order.readOnly || order.device?.readOnly === true;
-    const loop = inUse ?? (await loops.attach(order.at.disk, { readOnly, autoclear }));
-    try {
-      steps.effect(`${inUse ? 'shared' : 'attached'} ${loop.path}`);
-      const { readAheadKiB } = order.volume.mutable;
-      if (readAheadKiB !== undefined) await loops.setReadAhead(loop.index, Number(readAheadKiB));
-      await steps.point('attached');
-      return loop;
-    } catch (error) {
-      await this.detach(loop, inUse === null);
-      throw error;
-    }
-  }
-
-  private async detach(loop: LoopDevice, ours: boolean): Promise<void> {
-    if (ours) await this.options.host.loops.detach(loop.index).catch(() => undefined);
-    await loop.release();
-  }
-
   private async stageBlock(order: StageOrder, steps: Steps): Promise<Staged> {
     // Nothing mounts a raw device, so nothing but an explicit detach may end it: no autoclear.
-    const loop = await this.attach(order, false, steps);
+    const loop = await this.mounting.attach(order, false, steps);
     const ours = loop.index !== order.loop;
     try {
       // A device that is shared takes the size of its file when the volume is grown there.
@@ -184,7 +139,7 @@ export class DiskBackend implements Backend {
       await order.note({ fsType: '', loopIndex: loop.index });
       await steps.point('noted');
     } catch (error) {
-      await this.detach(loop, ours);
+      await this.mounting.detach(loop, ours);
       throw error;
     }
     await loop.release();
@@ -195,7 +150,7 @@ export class DiskBackend implements Backend {
     const asked = order.device?.disk === undefined ? order.device?.mountAs : undefined;
     const plan: Plan = asked ? { fsType: asked } : await this.filesystem.prepare(order, steps);
     try {
-      return await this.attachAndMount(order, plan, steps);
+      return await this.mounting.mount(order, plan, steps);
     } catch (error) {
       if (!(error instanceof HostError)) throw error;
       if (plan.mismatch)
@@ -203,83 +158,8 @@ export class DiskBackend implements Backend {
       if (order.device || !order.readOnly || order.loop !== undefined) throw error;
       if (!mayNeedReplay(error, plan.fsType)) throw error;
     }
-    await this.replayJournal(order, plan, steps);
-    return this.attachAndMount(order, plan, steps);
-  }
-
-  private async attachAndMount(order: StageOrder, plan: Plan, steps: Steps): Promise<Staged> {
-    // With autoclear the mount holds the device; without a mount, releasing it frees it.
-    const loop = await this.attach(order, true, steps);
-    try {
-      await order.note({ fsType: plan.fsType, loopIndex: loop.index });
-      await steps.point('noted');
-      return await this.mount(order, plan, loop, steps);
-    } finally {
-      await loop.release();
-    }
-  }
-
-  /**
-   * What a node that died had only written to its journal cannot be read without replaying that, which a read-only device
-   * does not allow (and every snapshot of a mounted xfs needs it). A read-only mount of a writable device does, and
-   * writes nothing else.
-   */
-  private async replayJournal(
-    { at, stagingPath }: StageOrder,
-    { fsType }: Plan,
-    steps: Steps,
-  ): Promise<void> {
-    const { loops, mounts } = this.options.host;
-    const options = fsType === 'xfs' ? ['nouuid'] : [];
-    const loop = await loops.attach(at.disk, { readOnly: false, autoclear: true });
-    try {
-      await mounts.mount({ fsType, source: loop.path, target: stagingPath, readOnly: true, options });
-      await mounts.unmount(stagingPath);
-    } finally {
-      await loop.release();
-    }
-    await this.loops.release(loop.index, at, steps);
-    steps.effect(`replayed the journal of ${fsType}`);
-  }
-
-  private async mount(order: StageOrder, plan: Plan, loop: LoopDevice, steps: Steps): Promise<Staged> {
-    const { mounts } = this.options.host;
-    const { fsType } = plan;
-    const target = order.stagingPath;
-    await mounts.mount({
-      fsType,
-      source: loop.path,
-      target,
-      readOnly: order.readOnly,
-      options: this.filesystem.mountOptions(order, fsType),
-    });
-    try {
-      steps.effect(`mounted ${loop.path} (${fsType}) at ${target}`);
-      await steps.point('mounted');
-      const { mount: identity } = await mounts.look(target);
-      if (!identity || (fsType !== 'btrfs' && !sameDevice(identity.device, loop.device)))
-        throw new HostError(
-          'EIO',
-          'mount',
-          `mounted ${loop.path} at ${target}, but found ${identity ? `device ${identity.device.major}:${identity.device.minor}` : 'nothing'} there`,
-        );
-      if (plan.growMounted) await this.growAtStage(target, fsType, steps);
-      return { fsType, identity, loopIndex: loop.index };
-    } catch (error) {
-      await letGo(this.options.host, target);
-      throw error;
-    }
-  }
-
-  /** A volume that cannot grow can still be used; NodeExpandVolume is where the CO is told. */
-  private async growAtStage(mountPoint: string, fsType: FsType, steps: Steps): Promise<void> {
-    try {
-      await this.options.host.filesystems.growMounted(mountPoint, fsType);
-      steps.effect(`grew ${fsType}`);
-    } catch (error) {
-      if (!(error instanceof HostError)) throw error;
-      steps.effect(`could not grow ${fsType}: ${error.message}`);
-    }
+    await this.mounting.replayJournal(order, plan, steps);
+    return this.mounting.mount(order, plan, steps);
   }
 
   async inspect(stage: StageFacts, at: BytesAt): Promise<Staged | undefined> {

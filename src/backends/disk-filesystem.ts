@@ -113,11 +113,11 @@ export class DiskFilesystem {
     await writeNewFile(done, '', 'process');
     steps.effect('gave the copy of a btrfs an id of its own');
   }
+}
 
-  mountOptions(order: StageOrder, fsType: FsType): string[] {
-    const options = [...order.mountFlags];
-    // A copy of an xfs has the UUID of its source, and the kernel mounts one of a kind. Rewriting it would mean repair.
-    if (fsType === 'xfs' && order.volume.source && !options.includes('nouuid')) options.push('nouuid');
-    return options;
-  }
+export function mountOptions(order: StageOrder, fsType: FsType): string[] {
+  const options = [...order.mountFlags];
+  // A copy of an xfs has the UUID of its source, and the kernel mounts one of a kind. Rewriting it would mean repair.
+  if (fsType === 'xfs' && order.volume.source && !options.includes('nouuid')) options.push('nouuid');
+  return options;
 }

@@ -1,7 +1,7 @@
 import * as fs from 'node:fs/promises';
 import type { CsiError } from '../../../src/csi/status';
 import type { DiskCondition } from '../../../src/scenarios/model';
-import { KINDS, type Kind, readMark } from '../../support/kinds';
+import { KINDS, type Kind, readMark, writeMark } from '../../support/kinds';
 import { createVolume, publish, type UsedVolume } from '../../support/lifecycle';
 import { useMachine } from '../../support/machine';
 import { Conditions } from './conditions';
@@ -97,6 +97,22 @@ it('a write-protected device serves a read-only stage', async () => {
   const used = inUse(await conditions.stageWith({ kind: 'readOnlyDevice' }, id, xfs, { readOnly: true }));
   await conditions.end(used);
   await conditions.delete(id);
+});
+
+it('a write-protected raw device is staged, and its pod cannot write; the next stage can', async () => {
+  const id = await conditions.used(block);
+  const used = inUse(await conditions.stageWith({ kind: 'readOnlyDevice' }, id, block));
+  await publish(conditions.driver, used);
+  await expect(writeMark(block, used, 'lost')).rejects.toMatchObject({
+    code: expect.stringMatching(/^(EACCES|EPERM|EROFS)$/),
+  });
+  await conditions.end(used);
+  await conditions.nothingLeft();
+  const again = inUse(await conditions.stageWith(undefined, id, block));
+  await publish(conditions.driver, again);
+  expect(await readMark(block, again)).toBe('kept');
+  await writeMark(block, again, 'written');
+  await conditions.dispose(again);
 });
 
 it.each([
