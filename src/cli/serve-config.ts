@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { hostname } from 'node:os';
 import * as path from 'node:path';
+import { defaultTopology, MAX_NAME, MAX_VOLUME_BYTES } from '../server/defaults';
 import { socketPathOf } from '../server/endpoint';
 import { SecretPolicy } from '../server/secrets';
 import { parseCapabilities } from '../services/capabilities';
@@ -9,12 +10,8 @@ import { parseQuantity } from '../util/quantity';
 import type { Segments } from '../volumes/records';
 import type { ServeArguments } from './serve-options';
 
-const MAX_VOLUME_BYTES = 2n ** 62n;
 const MAX_NODE_ID_BYTES = 256;
-/** Of a plugin's name, and of each part of a topology key. */
-const MAX_NAME = 63;
 const DOMAIN_NAME = /^[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?(\.[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?)*$/;
-const TOPOLOGY = 'topology.';
 
 /**
  * The arguments and the environment, checked and made into what a driver is started with.
@@ -81,7 +78,7 @@ function count(option: string, value: number): number {
 
 /** `key=value` segments; the second value of a key begins another place, which the controller may choose too. */
 function readTopology(segments: readonly string[], driverName: string): { own: Segments; extra: Segments[] } {
-  if (segments.length === 0) return { own: { [defaultTopologyKey(driverName)]: 'default' }, extra: [] };
+  if (segments.length === 0) return { own: defaultTopology(driverName), extra: [] };
   const places: Segments[] = [{}];
   for (const segment of segments) {
     const [, key, value] = /^([^=]+)=(.*)$/.exec(segment) ?? [];
@@ -100,10 +97,4 @@ function readTopology(segments: readonly string[], driverName: string): { own: S
       `--topology: expected one prefix for all keys (CSI 1.12, Topology), found ${[...prefixes].join(' and ')}`,
     );
   return { own, extra };
-}
-
-/** A key's prefix is a lower-case domain name of at most 63 characters, which a driver's name already may be. */
-function defaultTopologyKey(driverName: string): string {
-  const name = driverName.toLowerCase();
-  return `${name.length <= MAX_NAME - TOPOLOGY.length ? TOPOLOGY : ''}${name}/zone`;
 }

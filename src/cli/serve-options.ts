@@ -1,4 +1,5 @@
 import type { Options } from 'yargs';
+import { DEFAULT_DRIVER_NAME, DEFAULT_FS_TYPE, DEFAULT_SIZE } from '../server/defaults';
 
 /** `fake-csi serve`: every option, as yargs reads it. docs/options.md is the table for people. */
 export interface ServeArguments {
@@ -34,7 +35,7 @@ export const options: Record<string, Options> = {
       'Folder for volumes and records [$FAKE_CSI_DATA_DIR, then ./.fake-csi in a checkout, /var/lib/fake-csi elsewhere]',
   },
   'node-id': { type: 'string', describe: 'Id of this node [$FAKE_CSI_NODE_ID, then the host name]' },
-  'driver-name': { type: 'string', default: 'fake.csi.test', describe: 'Name of the plugin' },
+  'driver-name': { type: 'string', default: DEFAULT_DRIVER_NAME, describe: 'Name of the plugin' },
   services: {
     choices: ['all', 'node', 'controller'],
     default: 'all',
@@ -52,7 +53,7 @@ export const options: Record<string, Options> = {
   },
   'fs-type': {
     choices: ['ext4', 'xfs', 'btrfs'],
-    default: 'ext4',
+    default: DEFAULT_FS_TYPE,
     describe: 'Filesystem of a volume that names none',
   },
   capacity: {
@@ -60,7 +61,7 @@ export const options: Record<string, Options> = {
     describe: 'Bytes for all volumes and snapshots together, such as 100Gi [unlimited]',
   },
   'max-volume-size': { type: 'string', describe: 'Largest size of one volume [4Ei]' },
-  'default-size': { type: 'string', default: '1Gi', describe: 'Size of a volume that names none' },
+  'default-size': { type: 'string', default: DEFAULT_SIZE, describe: 'Size of a volume that names none' },
   'max-volumes-per-node': { type: 'number', default: 0, describe: 'Volumes a node takes; 0 is no limit' },
   topology: {
     type: 'string',
