@@ -9,7 +9,6 @@ import type { SavedScenario } from '../engine/armed';
 import type { Engine, Loaded, ScenarioStatus } from '../engine/engine';
 import type { Problem } from '../language';
 import type { Scenario } from '../model';
-import { readScenarioFile } from './read-file';
 import { documentsOf, filesAt, fingerprintOf, type Source, stampOf } from './source';
 import { StateFile } from './state-file';
 import { type Switches, SwitchesFile } from './switches';
@@ -141,11 +140,7 @@ export class Library {
   private readSource(file: string, stamp: string): void {
     const { event, log } = this.options;
     const before = this.sources.get(file);
-    const read = readScenarioFile(file);
-    const { scenarios, problems } =
-      'text' in read
-        ? language().parseScenarios(read.text, file)
-        : { scenarios: [], problems: [read.problem] };
+    const { scenarios, problems } = language().parseScenarioFile(file);
     const failed = problems.some(({ severity }) => severity === 'error');
     this.sources.set(file, {
       file,
