@@ -29,7 +29,6 @@ export function readDocuments(
   for (const document of documents) {
     if (document.errors.length > 0) continue;
     const plain = plainOf(document);
-    if (plain.value === null || plain.value === undefined) continue;
     all.push(
       ...plain.problems.map(
         ({ message, offset }): Problem => ({
@@ -40,6 +39,7 @@ export function readDocuments(
         }),
       ),
     );
+    if (plain.value === null || plain.value === undefined) continue;
     const report = new Report(file, yamlLocator(plain.source, lines, document.range[0]));
     read.push({ value: plain.value, report });
   }

@@ -16,7 +16,8 @@ function reportIssue(report: Report, base: Path, issue: z.core.$ZodIssue): void 
     return;
   }
   if (issue.input === undefined && issue.code !== 'custom') {
-    report.errorAtKey(path, `missing key "${path.at(-1) ?? ''}"`, path.slice(0, -1));
+    const wanted = issue.message.replace(/, found nothing$/, '');
+    report.errorAtKey(path, `missing key "${path.at(-1) ?? ''}": ${wanted}`, path.slice(0, -1));
     return;
   }
   if (issue.code === 'invalid_union') {

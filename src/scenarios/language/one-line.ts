@@ -62,7 +62,11 @@ export function parseRule(text: string, options: ParseRuleOptions = {}): ParsedR
   }
   const rule: Record<string, unknown> = { name: 'rule' };
   const put = (path: readonly string[], value: unknown, offset: number): void => {
-    columns.set(['spec', 'rules', 0, ...path].join('\0'), offset);
+    const whole = ['spec', 'rules', 0, ...path];
+    columns.set(whole.join('\0'), offset);
+    // What is wrong with a map as a whole is shown at the first condition that is in it.
+    const map = whole.slice(0, 5).join('\0');
+    if (!columns.has(map)) columns.set(map, offset);
     setIn(rule, path, value);
   };
   const [target, ...conditions] = split.words;

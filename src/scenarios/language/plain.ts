@@ -1,4 +1,14 @@
-import { type Document, isAlias, isMap, isScalar, isSeq, type Node, type ParsedNode } from 'yaml';
+import {
+  type Alias,
+  type Document,
+  isAlias,
+  isMap,
+  isNode,
+  isScalar,
+  isSeq,
+  type Node,
+  type ParsedNode,
+} from 'yaml';
 import { quote } from './show';
 import type { YamlProblem } from './yaml-text';
 
@@ -16,6 +26,7 @@ export interface Source {
 }
 
 export interface PlainDocument {
+  /** Undefined when there is too much of it. */
   readonly value: unknown;
   readonly source: Source;
   readonly problems: readonly YamlProblem[];
@@ -29,6 +40,9 @@ export function plainOf(document: Document.Parsed<ParsedNode>): PlainDocument {
   const problems: YamlProblem[] = [];
   let values = 0;
   let exploded = false;
+  // An alias means the last anchor of its name before it, also when it is met again below another alias.
+  const anchors = new Map<string, Node>();
+  const targets = new Map<Node, Node>();
   const refuse = (message: string, node: Node | undefined): void => {
     problems.push({ message, offset: node?.range?.[0] ?? document.range[0] });
   };
@@ -53,10 +67,19 @@ export function plainOf(document: Document.Parsed<ParsedNode>): PlainDocument {
       return leaf(null);
     }
     if (isAlias(here)) {
-      const target = here.resolve(document);
+      const target = targets.get(here) ?? anchors.get(here.source);
+      if (target === undefined) {
+        refuse(
+          `YAML: *${here.source} stands for no &${here.source}; write a text that begins with * in quotes`,
+          here,
+        );
+        return leaf(`*${here.source}`);
+      }
+      targets.set(here, target);
       // What is wrong inside of it is shown where it was written.
-      return target === undefined ? leaf(null) : convert(target, key, depth + 1);
+      return convert(target, key, depth + 1);
     }
+    if (isAnchored(here) && here.anchor !== undefined) anchors.set(here.anchor, here);
     if (isScalar(here)) return leaf(scalar(here.value, here.source));
     if (isSeq(here)) {
       const entries = new Map<number, Source>();
@@ -89,8 +112,10 @@ export function plainOf(document: Document.Parsed<ParsedNode>): PlainDocument {
   };
 
   const { value, source } = convert(document.contents, undefined, 0);
-  return { value, source, problems };
+  return { value: exploded ? undefined : value, source, problems };
 }
+
+const isAnchored = (node: unknown): node is Exclude<Node, Alias> => isNode(node) && !isAlias(node);
 
 /** A number that would lose digits stays the text it was written as: int64 fields take it so. */
 function scalar(value: unknown, source: string | undefined): unknown {

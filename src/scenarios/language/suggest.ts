@@ -9,7 +9,8 @@ export function nearest(word: string, candidates: Iterable<string>): string | un
   // Nobody mistypes a name of a hundred letters, and the table below grows with the square.
   if (word.length > 64) return undefined;
   const wanted = fold(word);
-  const allowed = Math.max(1, Math.floor(wanted.length / 3));
+  // Of two letters, any two are near each other.
+  const allowed = wanted.length < 3 ? 0 : Math.floor(wanted.length / 3);
   let best: string | undefined;
   let bestDistance = allowed + 1;
   for (const candidate of candidates) {

@@ -24,14 +24,14 @@ export interface YamlText {
  */
 export function readYaml(text: string): YamlText {
   const lines = new LineCounter();
+  lines.addNewLine(0);
   const binary = /[^\P{Cc}\t\r\n]|\ufffd/u.exec(text);
-  const tokens = binary ? [] : tokensOf(text, lines);
-  if (binary)
-    return {
-      documents: [],
-      problems: [{ message: 'expected YAML, found binary data', offset: binary.index }],
-      lines,
-    };
+  if (binary) {
+    for (const { index } of text.slice(0, binary.index).matchAll(/\n/g)) lines.addNewLine(index + 1);
+    const problem = { message: 'expected YAML, found binary data', offset: binary.index };
+    return { documents: [], problems: [problem], lines };
+  }
+  const tokens = tokensOf(text, lines);
   if (!Array.isArray(tokens)) return { documents: [], problems: [tokens as YamlProblem], lines };
   const documents: Document.Parsed<ParsedNode>[] = [];
   // Looking for duplicate keys costs the composer the square of their number: plain.ts does it.
@@ -49,7 +49,6 @@ export function readYaml(text: string): YamlText {
 
 function tokensOf(text: string, lines: LineCounter) {
   const parser = new Parser(lines.addNewLine);
-  lines.addNewLine(0);
   const tokens = [];
   let lexemes = 0;
   // What holds a depth on the parser's stack: the document, and a collection with its value for each level.
@@ -82,11 +81,6 @@ function explain({ code, message, pos }: YAMLError): YamlProblem {
     case 'TAG_RESOLVE_FAILED':
       return {
         message: `YAML: ${message.replace(/^Unresolved tag: /, '')} is a tag; write a text that begins with ! in quotes`,
-        offset,
-      };
-    case 'BAD_ALIAS':
-      return {
-        message: `YAML: ${lowered(message)}; write a text that begins with * or & in quotes`,
         offset,
       };
     default:

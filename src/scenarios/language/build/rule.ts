@@ -27,7 +27,8 @@ export function buildRule(input: RuleInput, index: number, report: Report, path:
   if (then !== undefined && sequence !== undefined)
     report.errorAtKey([...path, 'sequence'], 'then and sequence exclude each other');
   const built = then === undefined ? undefined : buildSteps(then, known, report, [...path, 'then']);
-  if (then !== undefined && built?.steps.length === 0 && !built.instead)
+  const empty = then?.every((step) => Object.keys(step).join() === 'at');
+  if (empty && !built?.instead)
     report.errorAtKey([...path, 'then'], 'does nothing: expected a step such as {delay: 5s}');
   const sequencePath: Path = [...path, 'sequence'];
   const stages: Stage[] =

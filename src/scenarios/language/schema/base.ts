@@ -11,13 +11,24 @@ export const expected =
   (issue: { input?: unknown }): string =>
     `expected ${what}, found ${show(issue.input)}`;
 
-/** A map with these keys and no others. One line of the message for each key that is not known, in their order. */
-export function shape<Shape extends z.ZodRawShape>(fields: Shape, what = 'a map') {
-  const known = Object.keys(fields);
+/**
+ * A map with these keys and no others. One line of the message for each key that is not known, in their order.
+ * `elsewhere`: keys that people look for here, and the key under which they are.
+ */
+export function shape<Shape extends z.ZodRawShape>(
+  fields: Shape,
+  what = 'a map',
+  elsewhere: ReadonlyMap<string, string> = new Map(),
+) {
+  const known = [...Object.keys(fields), ...elsewhere.keys()];
+  const explain = (key: string): string => {
+    const place = elsewhere.get(key);
+    return `unknown key "${key}"${place === undefined ? didYouMean(key, known) : `: it belongs under ${place}`}`;
+  };
   return z.strictObject(fields, {
     error: (issue) =>
       issue.code === 'unrecognized_keys'
-        ? (issue.keys as string[]).map((key) => `unknown key "${key}"${didYouMean(key, known)}`).join('\n')
+        ? (issue.keys as string[]).map(explain).join('\n')
         : expected(what)(issue),
   });
 }

@@ -16,7 +16,7 @@ import {
 } from './base';
 import { anyExpectation } from './expect';
 import { expression, match } from './match';
-import { thenSteps } from './steps';
+import { step, thenSteps } from './steps';
 import { when } from './when';
 
 export const API_VERSION = 'fake-csi/v1';
@@ -59,6 +59,11 @@ export const rule = shape(
     sequence: sequence.optional(),
   },
   'a rule such as {match: {rpc: NodeStageVolume}, then: [{delay: 5s}]}',
+  new Map([
+    ...Object.keys(match.shape).map((key) => [key, 'match'] as const),
+    ...Object.keys(step.shape).map((key) => [key, 'then'] as const),
+    ...Object.keys(when.shape).map((key) => [key, 'when'] as const),
+  ]),
 );
 
 export type RuleInput = z.output<typeof rule>;

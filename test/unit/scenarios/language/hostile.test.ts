@@ -1,0 +1,154 @@
+import { mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import * as os from 'node:os';
+import * as path from 'node:path';
+import fc from 'fast-check';
+import {
+  formatProblem,
+  parseExpectations,
+  parseRule,
+  parseScenarioFile,
+  parseScenarios,
+} from '../../../../src/scenarios/language';
+import { HEADER } from './support';
+import { twelve } from './twelve';
+
+const lines = (text: string): string[] => parseScenarios(text, 'a.yaml').problems.map(formatProblem);
+
+describe('a text that is no scenario', () => {
+  it.each([
+    [
+      'nothing',
+      '',
+      'a.yaml:1:1: expected a document with apiVersion: fake-csi/v1 and kind: Scenario, found an empty file',
+    ],
+    [
+      'comments',
+      '# a\n---\n# b\n',
+      'a.yaml:1:1: expected a document with apiVersion: fake-csi/v1 and kind: Scenario, found an empty file',
+    ],
+    ['a word', 'hello', 'a.yaml:1:1: expected a map, found "hello"'],
+    ['a list', '- 1', 'a.yaml:1:1: expected a map, found a list'],
+    ['binary', 'a: \u0000b', 'a.yaml:1:4: expected YAML, found binary data'],
+    ['a tab', 'a:\n\tb: 1\n', 'a.yaml:2:1: YAML: a tab indents this line; YAML allows only spaces'],
+    ['brackets', '['.repeat(100_000), 'a.yaml:1:66: nested deeper than 64 levels'],
+    ['dashes', '- '.repeat(50_000), 'a.yaml:1:130: nested deeper than 64 levels'],
+    [
+      'a million values',
+      `[${'1,'.repeat(400_000)}]`,
+      'a.yaml:1:100001: too much for one scenario file: split it',
+    ],
+    [
+      'a thousand documents',
+      '--- a\n'.repeat(1000),
+      'a.yaml:201:1: expected at most 200 documents in a file',
+    ],
+  ])('%s', (_name, text, message) => {
+    expect(lines(text)).toEqual([message]);
+  });
+
+  it('is read with a byte order mark, and with lines that end in CR LF', () => {
+    const text = `${HEADER}  rules: []\n`;
+    expect(lines(`\ufeff${text}`)).toEqual([]);
+    expect(lines(text.replaceAll('\n', '\r\n'))).toEqual([]);
+  });
+
+  it('says what YAML made of signs that people write without quotes', () => {
+    const rule = (node: string) =>
+      `${HEADER}  rules: [{match: {rpc: Probe, node: ${node}}, then: [{delay: 1s}]}]\n`;
+    expect(lines(rule('!worker'))).toEqual([
+      'a.yaml:5:38: YAML: !worker is a tag; write a text that begins with ! in quotes',
+    ]);
+    expect(lines(rule('*worker'))).toEqual([
+      'a.yaml:5:38: YAML: *worker stands for no &worker; write a text that begins with * in quotes',
+    ]);
+  });
+
+  it('does not let aliases explode, or go round', () => {
+    const levels = Array.from({ length: 30 }, (_, i) => `l${i + 1}: &l${i + 1} [${`*l${i}, `.repeat(9)}]`);
+    const bomb = `l0: &l0 [x]\n${levels.join('\n')}\n`;
+    const from = Date.now();
+    expect(lines(bomb)).toEqual([expect.stringMatching(/: aliases that stand for too much$/)]);
+    expect(Date.now() - from).toBeLessThan(5_000);
+    expect(lines('a: &a [*a]\n')).toEqual(['a.yaml:1:7: nested deeper than 64 levels']);
+  });
+
+  it('may use aliases with measure', () => {
+    const text = `${HEADER}  rules:
+  - {name: a, match: &m {rpc: Probe}, when: {times: 1}, then: [{delay: 1s}]}
+  - {name: b, match: *m, then: [{delay: 2s}]}
+`;
+    expect(lines(text)).toEqual([]);
+  });
+
+  it('finds duplicate keys, in time that grows with their number', () => {
+    expect(lines(`${HEADER}  seed: 1\n  seed: 2\n`)).toEqual(['a.yaml:6:3: the key "seed" is there twice']);
+    const keys = Array.from({ length: 25_000 }, (_, i) => `k${i}: 1`).join('\n');
+    const from = Date.now();
+    expect(lines(keys).length).toBeGreaterThan(0);
+    expect(Date.now() - from).toBeLessThan(10_000);
+  });
+
+  it('cannot reach a prototype', () => {
+    const text = `${HEADER}  machines: {constructor: {initial: a}, toString: {initial: b}}\n  rules: []\n`;
+    const { scenarios, problems } = parseScenarios(text, 'a.yaml');
+    expect(problems).toEqual([]);
+    expect(Object.keys(scenarios[0]?.machines ?? {})).toEqual(['constructor', 'toString']);
+    expect(lines(`${HEADER}  __proto__: {seed: 1}\n`)).toEqual(['a.yaml:5:3: "__proto__" cannot be a key']);
+    expect(lines(`${HEADER}  constructor: {}\n`)).toEqual(['a.yaml:5:3: unknown key "constructor"']);
+    expect(({} as { seed?: unknown }).seed).toBeUndefined();
+  });
+
+  it('never makes the parsers throw', () => {
+    const pieces = fc.constantFrom(
+      ...twelve.flatMap(({ text }) => text.split(/(?<=[\s{}[\]:,"])/)),
+      '__proto__',
+      '&a',
+      '*a',
+      '!x',
+      '---\n',
+      '"',
+      '|\n',
+      '${',
+      '/(/',
+    );
+    const mixed = fc.array(pieces, { maxLength: 60 }).map((parts) => parts.join(''));
+    fc.assert(
+      fc.property(fc.oneof(mixed, fc.string({ unit: 'binary' })), (text) => {
+        for (const { line, column, message } of parseScenarios(text, 'a').problems) {
+          expect(line).toBeGreaterThan(0);
+          expect(column).toBeGreaterThan(0);
+          expect(message).not.toContain('\n');
+        }
+        parseExpectations(text, 'a');
+        parseRule(text);
+      }),
+      { numRuns: 300 },
+    );
+  });
+});
+
+describe('a file that is none', () => {
+  const folder = mkdtempSync(path.join(os.tmpdir(), 'fake-csi-language-'));
+  afterAll(() => rmSync(folder, { recursive: true }));
+  const message = (file: string): string[] =>
+    parseScenarioFile(file).problems.map((problem) => problem.message);
+
+  it('is refused for what it is', () => {
+    const large = path.join(folder, 'large.yaml');
+    writeFileSync(large, '');
+    truncateSync(large, 100 * 1024 * 1024);
+    const latin = path.join(folder, 'latin.yaml');
+    writeFileSync(latin, Buffer.from([0x61, 0x3a, 0x20, 0xe4]));
+    expect(message(folder)).toEqual(['expected a file, found a folder']);
+    expect(message('/dev/zero')).toEqual(['expected a file, found something that is no regular file']);
+    expect(message(path.join(folder, 'none.yaml'))).toEqual(['expected a file, found nothing of this name']);
+    expect(message(large)).toEqual(['expected at most 1048576 bytes, found 104857600']);
+    expect(message(latin)).toEqual(['expected YAML in UTF-8, found binary data']);
+  });
+
+  it('is read when it is one', () => {
+    const file = path.join(folder, 'good.yaml');
+    writeFileSync(file, `${HEADER}  rules: []\n`);
+    expect(parseScenarioFile(file).scenarios.map(({ name }) => name)).toEqual(['slow']);
+  });
+});
