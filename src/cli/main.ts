@@ -6,11 +6,10 @@
 process.env.UV_THREADPOOL_SIZE ??= '16';
 
 import yargs from 'yargs';
+import { commands } from './commands';
+import { EXIT } from './exit-codes';
 import * as serve from './serve-options';
 import { packageVersion } from './version';
-
-/** Exit codes: 0 done, 1 it failed while running, 2 the command line was wrong. */
-const USAGE_ERROR = 2;
 
 void yargs(process.argv.slice(2))
   .scriptName('fake-csi')
@@ -25,19 +24,27 @@ void yargs(process.argv.slice(2))
       return run(args as unknown as serve.ServeArguments);
     },
   })
+  .command([...commands])
+  .completion('completion', 'Print a script that completes commands in bash or zsh')
   .demandCommand(1, 'Expected a command; `fake-csi serve` runs the driver.')
+  .recommendCommands()
   .strict()
   .version(packageVersion())
   .help()
   .wrap(Math.min(110, process.stdout.columns ?? 110))
-  .fail((message, error, parser) => {
+  .epilogue(
+    'Exit codes: 0 done, 1 it failed or the verdict is not passed, 2 wrong command line, 3 no driver answers.',
+  )
+  .fail((message, error) => {
     if (error) {
       process.stderr.write(`fake-csi: ${error.message}\n`);
-      process.exit(1);
+      process.exit(EXIT.FAILED);
     }
-    process.stderr.write(
-      `fake-csi: ${message}\nSee ${parser.parsed === false ? 'fake-csi' : 'fake-csi serve'} --help.\n`,
+    const [command = ''] = process.argv.slice(2);
+    const known = ['serve', ...commands.map(({ command: usage }) => `${usage}`.split(' ')[0])].includes(
+      command,
     );
-    process.exit(USAGE_ERROR);
+    process.stderr.write(`fake-csi: ${message}\nSee fake-csi ${known ? `${command} ` : ''}--help.\n`);
+    process.exit(EXIT.USAGE);
   })
   .parse();

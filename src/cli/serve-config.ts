@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs';
 import { hostname } from 'node:os';
 import * as path from 'node:path';
 import { defaultTopology, MAX_NAME, MAX_VOLUME_BYTES } from '../server/defaults';
@@ -8,6 +7,7 @@ import { parseCapabilities } from '../services/capabilities';
 import { checkSegments } from '../services/rules/topology';
 import { parseQuantity } from '../util/quantity';
 import type { Segments } from '../volumes/records';
+import { dataDirOf } from './data-dir';
 import type { ServeArguments } from './serve-options';
 
 const MAX_NODE_ID_BYTES = 256;
@@ -18,7 +18,7 @@ const DOMAIN_NAME = /^[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?(\.[A-Za-z0-9]([A-Za
  * @throws Error with one line that says which option, what was expected and what was found.
  */
 export function readConfig(args: ServeArguments, environment: NodeJS.ProcessEnv) {
-  const dataDir = path.resolve(args.dataDir ?? environment.FAKE_CSI_DATA_DIR ?? defaultDataDir());
+  const dataDir = dataDirOf(args.dataDir, environment);
   const endpoint =
     args.endpoint ?? environment.CSI_ENDPOINT ?? `unix://${path.join(dataDir, 'csi', 'csi.sock')}`;
   const driverName = checkDriverName(args.driverName);
@@ -39,16 +39,11 @@ export function readConfig(args: ServeArguments, environment: NodeJS.ProcessEnv)
     maxVolumesPerNode: count('--max-volumes-per-node', args.maxVolumesPerNode),
     topology: topologies.own,
     extraTopologies: topologies.extra,
+    scenarios: args.scenario.map((place) => path.resolve(place)),
     strict: args.strict,
     strictLimits: args.strictLimits,
     secrets: args.secretsFile === undefined ? undefined : SecretPolicy.read(args.secretsFile),
   };
-}
-
-function defaultDataDir(): string {
-  // In a checkout everything stays inside it: nothing to clean up elsewhere, no root needed.
-  const checkout = path.join(__dirname, '../..');
-  return existsSync(path.join(checkout, '.git')) ? path.join(checkout, '.fake-csi') : '/var/lib/fake-csi';
 }
 
 /** csi-sanity and RFC 1035 agree on: a letter first, a letter or digit last; the specification adds 63 characters. */

@@ -17,6 +17,7 @@ export interface ServeArguments {
   maxVolumesPerNode: number;
   topology: string[];
   capabilities: string;
+  scenario: string[];
   secretsFile?: string;
   strict: boolean;
   strictLimits: boolean;
@@ -75,6 +76,13 @@ export const options: Record<string, Options> = {
     describe:
       'Capabilities to switch off (-NAME), on (+NAME), or none,NAME,…; node.NAME where services share a name',
   },
+  scenario: {
+    type: 'string',
+    array: true,
+    default: [],
+    describe:
+      'Scenario file, or folder of them, armed before the socket listens and read again when it changes; may be given several times',
+  },
   'secrets-file': {
     type: 'string',
     describe: 'JSON file of the identities whose secrets are accepted [none are asked for]',
@@ -102,6 +110,7 @@ export const options: Record<string, Options> = {
 };
 
 export const examples: [string, string][] = [
+  ['$0 serve --scenario scenarios/slow-attach.yaml', 'fails as that file says'],
   ['$0 serve --data-dir ./data', 'all services, real ext4 volumes when run as root'],
   ['$0 serve --services node --backend tmpfs', 'a node-only plugin for static and inline volumes'],
   ['$0 serve --capabilities=-MODIFY_VOLUME,-node.EXPAND_VOLUME', 'without some capabilities'],

@@ -12,6 +12,7 @@ const defaults: ServeArguments = {
   defaultSize: '1Gi',
   maxVolumesPerNode: 0,
   topology: [],
+  scenario: [],
   capabilities: 'all',
   strict: false,
   strictLimits: true,

@@ -1,0 +1,30 @@
+import type { CommandModule } from 'yargs';
+import { asModule } from '../command';
+import { calls } from './calls';
+import { doctor } from './doctor';
+import { explain } from './explain';
+import { machine } from './machine';
+import { mark } from './mark';
+import { release } from './release';
+import { reset } from './reset';
+import { rule } from './rule';
+import { scenario } from './scenario';
+import { status } from './status';
+import { verify } from './verify';
+import { volumes } from './volumes';
+
+/** In the order of --help: what people do first comes first. */
+export const commands: readonly CommandModule[] = [
+  asModule(scenario),
+  asModule(rule),
+  asModule(calls),
+  asModule(explain),
+  asModule(release),
+  asModule(verify),
+  asModule(reset),
+  asModule(volumes),
+  asModule(status),
+  asModule(doctor),
+  asModule(mark),
+  asModule(machine),
+];

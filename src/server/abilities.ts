@@ -1,0 +1,21 @@
+import type { HostAbilities } from '../host/host';
+
+/** One thing that a machine lets a driver do, or why not. */
+export interface Ability {
+  name: string;
+  available: boolean;
+  /** Why not, and what to do. */
+  why?: string;
+}
+
+/** What `doctor` shows. */
+export function abilitiesOf({ mount, loop, growMountedExt4, filesystems }: HostAbilities): Ability[] {
+  const ability = (name: string, found: true | string): Ability =>
+    found === true ? { name, available: true } : { name, available: false, why: found };
+  return [
+    ability('mount', mount),
+    ability('loop devices', loop),
+    ...Object.entries(filesystems).map(([fsType, found]) => ability(fsType, found)),
+    ability('grow a mounted ext4', growMountedExt4),
+  ];
+}
