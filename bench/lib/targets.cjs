@@ -21,6 +21,16 @@ function verdicts(samples, { levels }) {
   const rows = [
     verdict('cycles/s, c=8, none published, ext4 : hostpath', '≥', 2, against('ext4', 'cycles/0/c8'), '×'),
   ];
+  for (const c of ['c1', 'c8'])
+    rows.push(
+      verdict(
+        `cycles/s, ${c}, none published, ext4: 50 armed rules that do not match : none`,
+        '≥',
+        0.9,
+        value('ext4-rules', `cycles/0/${c}`) / value('ext4', `cycles/0/${c}`),
+        '×',
+      ),
+    );
   for (const c of ['c1', 'c8']) {
     const key = `cycles/${most}/${c}`;
     rows.push(

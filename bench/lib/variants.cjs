@@ -64,6 +64,12 @@ function variants(root, peerBinary) {
       '--durability',
       'process',
     ]),
+    ours(root, 'ext4-rules', 'ext4 with 50 armed rules that match none of the calls', 'ext4', [
+      '--backend',
+      'loop',
+      '--scenario',
+      path.join(root, 'bench/fifty-rules.yaml'),
+    ]),
     ours(root, 'directory', 'ours, bind-mounted folders', '', ['--backend', 'directory']),
   ];
 }
