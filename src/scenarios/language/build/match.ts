@@ -39,7 +39,7 @@ export function buildMatch(input: MatchInput | undefined, report: Report, path: 
         `can never match: ${list(known)} carries no pod (NodePublishVolume, NodeUnpublishVolume and NodeGetVolumeStats do)`,
       );
   }
-  const built = where === undefined ? undefined : buildExpression(where, known);
+  const built = where === undefined ? undefined : buildExpression(where, known, ['rule', 'scenario']);
   if (built !== undefined) report.failures([...path, 'where'], built.failures);
   return {
     methods,

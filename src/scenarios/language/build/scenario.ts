@@ -20,6 +20,9 @@ export function buildScenario(value: unknown, report: Report): Scenario | undefi
   const rules = buildRules(raw.rules, report);
   const expect = buildExpectations(raw.expect, report, ['spec', 'expect']);
   if (!parsed.success) return undefined;
+  const { rules: written, expect: expected } = parsed.data.spec;
+  if (written === undefined && expected === undefined)
+    report.error(['spec'], 'does nothing: expected rules, expect or both');
   const scenario = assemble(parsed.data, rules, expect, report);
   const complete = rules.length === raw.rules.length;
   lintScenario(scenario, rules, complete, report);
@@ -119,7 +122,7 @@ function assemble(
 
 function limitsOf(input: ScenarioInput['spec']['limits'], report: Report): Limits {
   const stopIf = (input?.stopIf ?? []).map((parsed, index) => {
-    const { expression, failures } = buildExpression(parsed, []);
+    const { expression, failures } = buildExpression(parsed, [], ['rule']);
     report.failures(['spec', 'limits', 'stopIf', index], failures);
     return expression;
   });

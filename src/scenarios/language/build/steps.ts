@@ -1,8 +1,7 @@
 import { methods as allMethods, type Method } from '../../../csi/rpcs';
 import type { Action, Place, Step } from '../../model';
 import { POINTS } from '../../points';
-import { buildTemplate, type ParsedTemplate, parseTemplate } from '../expression';
-import { failed } from '../parsed';
+import { buildTemplate, type ParsedTemplate } from '../expression';
 import type { Path } from '../positions';
 import type { Report } from '../report';
 import type { StepInput } from '../schema/steps';
@@ -14,6 +13,9 @@ import { defaultPlace } from './places';
 export interface LocatedStep extends Step {
   readonly path: Path;
 }
+
+/** What makes an error of it says then which code it is and whose. */
+const NO_MESSAGE: ParsedTemplate = { source: '', parts: [] };
 
 const KINDS = ['delay', 'error', 'hang', 'set', 'respond', 'disk', 'process', 'goto'] as const;
 
@@ -85,16 +87,9 @@ export function messageOf(
   path: Path,
   offset = 0,
 ) {
-  const source = parsed ?? defaultMessage();
-  const { template, failures } = buildTemplate(source, methods);
+  const { template, failures } = buildTemplate(parsed ?? NO_MESSAGE, methods);
   for (const failure of failures) report.error(path, failure.message, offset + (failure.offset ?? 0));
   return template;
-}
-
-/** What is said where the scenario says nothing: the code is in the status, the rule in front of this. */
-function defaultMessage(): ParsedTemplate {
-  const parsed = parseTemplate('injected by fake-csi');
-  return failed(parsed) ? { source: '', parts: [] } : parsed.value;
 }
 
 function checkStepPlace(

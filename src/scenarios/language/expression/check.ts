@@ -1,10 +1,12 @@
 import type { Method } from '../../../csi/rpcs';
 import { rpcs } from '../../../csi/rpcs';
 import { failure, type ParseFailure } from '../parsed';
+import { oneOf } from '../show';
 import { didYouMean } from '../suggest';
 import { children, type Node } from './ast';
 import type { Defaults } from './evaluate';
 import { defaultOf, type Walked, walk } from './request-paths';
+import { unknownBelow } from './scope-paths';
 
 /** Sensitive by the specification's prose: their number may be used, their text not. */
 const COUNT_ONLY = 'mount_flags';
@@ -15,27 +17,34 @@ export interface Checked {
 }
 
 /**
- * Holds the paths below `request` against the requests of the methods that the expression will be evaluated for. A path
- * has to exist in one of them; in the others it is null. Undefined: any method.
+ * Holds the paths below `request` against the requests of the methods that the expression will be evaluated for: a path
+ * has to exist in one of them; in the others it is null. No methods: any path. Below the other roots, the names that
+ * the engine tells.
+ * @param unset roots that are empty where this expression is evaluated.
  */
-export function checkPaths(root: Node, methods: Iterable<Method>): Checked {
+export function checkPaths(root: Node, methods: Iterable<Method>, unset: readonly string[] = []): Checked {
   const types = [...methods].map((method) => rpcs[method].requestType);
   const failures: ParseFailure[] = [];
   const defaults = new Map<Node, string | number | boolean>();
   const visit = (node: Node, parent: Node | undefined): void => {
+    if (node.kind === 'root' && unset.includes(node.name))
+      failures.push(failure(`${node.name} is not known here`, node.offset));
     const path = node.kind === 'index' ? pathOf(node) : undefined;
     if (path === undefined) {
       for (const child of children(node)) visit(child, node);
       return;
     }
     for (const { key } of path.steps) if (key.kind !== 'literal') visit(key, node);
-    if (path.root !== root && path.start.kind !== 'root') visit(path.start, node);
+    visit(path.start, node);
     const refused = refusedName(path, parent);
     if (refused !== undefined) failures.push(refused);
     else if (path.start.kind === 'root' && path.start.name === 'request') {
       const found = checkRequest(path, types);
       if ('message' in found) failures.push(found);
       else if (found.missing !== undefined) defaults.set(node, found.missing);
+    } else if (path.start.kind === 'root') {
+      const unknown = checkScope(path, path.start.name);
+      if (unknown !== undefined) failures.push(unknown);
     }
   };
   visit(root, undefined);
@@ -69,6 +78,19 @@ function refusedName(path: Path, parent: Node | undefined): ParseFailure | undef
   return failure(
     `${COUNT_ONLY} may hold passwords: a scenario can only count them, with size()`,
     path.steps[flags]?.offset,
+  );
+}
+
+function checkScope(path: Path, root: string): ParseFailure | undefined {
+  const names = path.steps.map((step) => step.name);
+  const unknown = unknownBelow(root, names);
+  if (unknown === undefined) return undefined;
+  const name = names[unknown.at] ?? '';
+  const whose = [root, ...names.slice(0, unknown.at)].join('.');
+  const hint = didYouMean(name, unknown.candidates);
+  return failure(
+    `unknown name "${name}" of ${whose}${hint}: expected ${oneOf(unknown.candidates)}`,
+    path.steps[unknown.at]?.offset,
   );
 }
 

@@ -13,12 +13,13 @@ export interface ParsedExpression {
   readonly node: Node;
 }
 
-/** The expression for calls of these methods, and what is wrong with its paths. */
+/** The expression for calls of these methods, and what is wrong with its paths. `unset`: roots that are empty there. */
 export function buildExpression(
   { source, node }: ParsedExpression,
   methods: Iterable<Method>,
+  unset: readonly string[] = [],
 ): { expression: Expression; failures: readonly ParseFailure[] } {
-  const { failures, defaults } = checkPaths(node, methods);
+  const { failures, defaults } = checkPaths(node, methods, unset);
   const evaluate = compile(node, defaults);
   return { expression: { source, evaluate }, failures };
 }

@@ -64,8 +64,9 @@ const cron = parsedBy(text('a cron pattern such as "*/5 * * * *"'), (pattern) =>
   );
   if (pattern.trim().split(/\s+/).length !== 5) return refusal;
   try {
-    new Cron(pattern, { paused: true, timezone: 'UTC' });
-    return { value: pattern };
+    // From a day in which every date of a leap year is still to come.
+    const next = new Cron(pattern, { paused: true, timezone: 'UTC' }).nextRun('2024-01-01T00:00:00Z');
+    return next === null ? failure(`the time that ${quote(pattern)} names never comes`) : { value: pattern };
   } catch {
     return refusal;
   }

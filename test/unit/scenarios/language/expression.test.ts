@@ -79,8 +79,8 @@ describe('an expression', () => {
     ['volume.parameters.disk == "fault"', true],
     ['pod.name', null],
     ['pod.name == "a"', false],
-    ['volume.constructor', null],
-    ['volume["__proto__"]', null],
+    ['volume.parameters.constructor', null],
+    ['volume.parameters["__proto__"]', null],
     ['volume.accessModes[0]', 'SINGLE_NODE_WRITER'],
     ['volume.accessModes["length"]', null],
     ['"SINGLE_NODE_WRITER" in volume.accessModes', true],
@@ -161,6 +161,12 @@ describe('an expression', () => {
       40,
       'mount_flags may hold passwords: a scenario can only count them, with size()',
     ],
+    [
+      'volume.nam == "a"',
+      7,
+      'unknown name "nam" of volume (did you mean "name"?): expected id, name, pvc, storageClass, parameters, attributes, fsType, accessModes, block, state or capacity',
+    ],
+    ['volume.pvc.labels', 11, 'unknown name "labels" of volume.pvc: expected namespace or name'],
     [
       'true ? volume.parameters[request.volume_i] : 1',
       33,

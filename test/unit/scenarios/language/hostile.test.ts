@@ -2,11 +2,13 @@ import { mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import * as os from 'node:os';
 import * as path from 'node:path';
 import fc from 'fast-check';
+import { parse } from 'yaml';
 import {
   formatProblem,
   parseExpectations,
   parseRule,
   parseScenarioFile,
+  parseScenarioObject,
   parseScenarios,
 } from '../../../../src/scenarios/language';
 import { HEADER } from './support';
@@ -81,7 +83,9 @@ describe('a text that is no scenario', () => {
   });
 
   it('finds duplicate keys, in time that grows with their number', () => {
-    expect(lines(`${HEADER}  seed: 1\n  seed: 2\n`)).toEqual(['a.yaml:6:3: the key "seed" is there twice']);
+    expect(lines(`${HEADER}  seed: 1\n  seed: 2\n  rules: []\n`)).toEqual([
+      'a.yaml:6:3: the key "seed" is there twice',
+    ]);
     const keys = Array.from({ length: 25_000 }, (_, i) => `k${i}: 1`).join('\n');
     const from = Date.now();
     expect(lines(keys).length).toBeGreaterThan(0);
@@ -93,7 +97,9 @@ describe('a text that is no scenario', () => {
     const { scenarios, problems } = parseScenarios(text, 'a.yaml');
     expect(problems).toEqual([]);
     expect(Object.keys(scenarios[0]?.machines ?? {})).toEqual(['constructor', 'toString']);
-    expect(lines(`${HEADER}  __proto__: {seed: 1}\n`)).toEqual(['a.yaml:5:3: "__proto__" cannot be a key']);
+    expect(lines(`${HEADER}  __proto__: {seed: 1}\n  rules: []\n`)).toEqual([
+      'a.yaml:5:3: "__proto__" cannot be a key',
+    ]);
     expect(lines(`${HEADER}  constructor: {}\n`)).toEqual(['a.yaml:5:3: unknown key "constructor"']);
     expect(({} as { seed?: unknown }).seed).toBeUndefined();
   });
@@ -125,6 +131,37 @@ describe('a text that is no scenario', () => {
       { numRuns: 300 },
     );
   });
+});
+
+describe('plain data that is no scenario', () => {
+  it('is told what is wrong with it, whatever stands in whatever place', () => {
+    const documents = fc.constantFrom(...twelve.map(({ text }) => parse(text) as object));
+    fc.assert(
+      fc.property(documents, fc.nat(), fc.jsonValue({ maxDepth: 2 }), (document, at, value) => {
+        const changed = replaced(document, at, value);
+        for (const { message } of parseScenarioObject(changed, 'a').problems)
+          expect(message).not.toContain('\n');
+      }),
+      { numRuns: 1000 },
+    );
+  });
+
+  /** The document with another value in the place that comes at this number, counted round. */
+  function replaced(document: object, at: number, value: unknown): unknown {
+    const copy = structuredClone(document);
+    const places: [object, string][] = [];
+    const visit = (node: unknown): void => {
+      if (typeof node !== 'object' || node === null) return;
+      for (const [key, below] of Object.entries(node)) {
+        places.push([node, key]);
+        visit(below);
+      }
+    };
+    visit(copy);
+    const [parent, key] = places[at % places.length] ?? [copy, 'spec'];
+    Object.assign(parent, { [key]: value });
+    return copy;
+  }
 });
 
 describe('a file that is none', () => {

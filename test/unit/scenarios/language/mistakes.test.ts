@@ -70,6 +70,10 @@ describe('a mistake in a scenario is one line with its place', () => {
     ]);
   });
 
+  it('is a scenario that does nothing, too', () => {
+    expect(linesOf('  seed: 1\n')).toEqual(['slow.yaml:5:3: does nothing: expected rules, expect or both']);
+  });
+
   it('is refused rather than ignored where another version will bring it', () => {
     expect(linesOf('  live: [{name: a, fault: full}]\n')).toEqual([
       'slow.yaml:5:9: live: live faults are not available in this version',
@@ -142,6 +146,10 @@ describe('a mistake in a scenario is one line with its place', () => {
     [
       '{match: {rpc: Probe}, when: {window: {up: 5s}}, then: [{delay: 5s}]}',
       'expected either up and down, or cron and for',
+    ],
+    [
+      '{match: {rpc: Probe}, when: {window: {cron: "0 0 31 2 *", for: 5s}}, then: [{delay: 5s}]}',
+      'the time that "0 0 31 2 *" names never comes',
     ],
     [
       '{match: {rpc: Probe}, when: {window: {cron: "61 * * * *", for: 5s}}, then: [{delay: 5s}]}',

@@ -46,7 +46,7 @@ describe('a sequence', () => {
         ]),
       ]),
     ).toEqual([
-      [2, [['before', ['DEADLINE_EXCEEDED', 'injected by fake-csi']]]],
+      [2, [['before', ['DEADLINE_EXCEEDED', '']]]],
       [1, [['before', ['ABORTED', 'no']]]],
       [undefined, []],
     ]);
