@@ -193,6 +193,27 @@ describe('a rule that cannot do what it says is refused', () => {
     expect(shadowed('match: {rpc: "Node*"}, then: [{delay: 1s}]', `priority: 1, ${narrow}`)).toEqual([]);
   });
 
+  it('compares conditions by all that is written in them', () => {
+    const two = (first: string, second: string) =>
+      linesOf(
+        `  rules:\n  - {name: a, match: {rpc: NodeStageVolume, ${first}}, then: [{delay: 1s}]}\n  - {name: b, match: {rpc: NodeStageVolume, ${second}}, then: [{delay: 1s}]}\n`,
+      ).length;
+    expect(two('volume: {parameters: {node: x}}', 'volume: {parameters: {node: y}}')).toBe(0);
+    expect(two('volume: {parameters: {node: x}}', 'volume: {parameters: {node: x}}')).toBe(1);
+    expect(two('where: "size(volume.id) > 1"', 'where: "size(volume.id) > 2"')).toBe(0);
+    expect(
+      two('where: "size(volume.id) > 9007199254740993"', 'where: "size(volume.id) > 9007199254740993"'),
+    ).toBe(1);
+  });
+
+  it('looks at a thousand rules in little time', () => {
+    const rule = (i: number) =>
+      `  - {name: r${i}, match: {rpc: NodeStageVolume, node: w${i}}, sequence: "2*ABORTED -> ok"}`;
+    const from = Date.now();
+    expect(linesOf(`  rules:\n${Array.from({ length: 1000 }, (_, i) => rule(i)).join('\n')}\n`)).toEqual([]);
+    expect(Date.now() - from).toBeLessThan(5_000);
+  });
+
   it('looks at a whole scenario: names, machines, limits', () => {
     expect(
       linesOf(`  expires: 10s
