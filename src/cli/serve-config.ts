@@ -1,5 +1,6 @@
 import { hostname } from 'node:os';
 import * as path from 'node:path';
+import { parseListen } from '../control/listen';
 import { defaultTopology, MAX_NAME, MAX_VOLUME_BYTES } from '../server/defaults';
 import { socketPathOf } from '../server/endpoint';
 import { SecretPolicy } from '../server/secrets';
@@ -43,7 +44,16 @@ export function readConfig(args: ServeArguments, environment: NodeJS.ProcessEnv)
     strict: args.strict,
     strictLimits: args.strictLimits,
     secrets: args.secretsFile === undefined ? undefined : SecretPolicy.read(args.secretsFile),
+    control: args.control === false ? undefined : readControl(args, environment),
   };
+}
+
+/** What can be wrong with it is said before anything is started. */
+function readControl(args: ServeArguments, environment: NodeJS.ProcessEnv) {
+  const { controlListen: listen, controlTokenFile: tokenFile } = args;
+  const token = environment.FAKE_CSI_CONTROL_TOKEN || undefined;
+  if (listen !== undefined) parseListen(listen, token !== undefined || tokenFile !== undefined);
+  return { listen, token, tokenFile };
 }
 
 /** csi-sanity and RFC 1035 agree on: a letter first, a letter or digit last; the specification adds 63 characters. */

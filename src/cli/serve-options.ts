@@ -22,6 +22,9 @@ export interface ServeArguments {
   strict: boolean;
   strictLimits: boolean;
   durability?: 'durable' | 'process';
+  control?: boolean;
+  controlListen?: string;
+  controlTokenFile?: string;
   logLevel: string;
 }
 
@@ -101,6 +104,20 @@ export const options: Record<string, Options> = {
     choices: ['durable', 'process'],
     describe:
       'Whether records survive power loss or only the death of the process [durable; process for memory]',
+  },
+  control: {
+    type: 'boolean',
+    default: true,
+    describe: 'The control API on <data-dir>/control/control.sock; --no-control for none',
+  },
+  'control-listen': {
+    type: 'string',
+    describe: 'Loopback address and port for the control API too, such as 127.0.0.1:9810',
+  },
+  'control-token-file': {
+    type: 'string',
+    describe:
+      'Bearer token that --control-listen asks for [$FAKE_CSI_CONTROL_TOKEN, then <data-dir>/control-token, made when missing]',
   },
   'log-level': {
     choices: ['debug', 'info', 'warn', 'error', 'silent'],

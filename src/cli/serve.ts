@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import * as path from 'node:path';
 import pino, { type Logger } from 'pino';
 import type { BackendName } from '../backends/backend';
+import { type ControlOptions, ControlServer } from '../control';
 import type { Host } from '../host/host';
 import { Driver } from '../server/driver';
 import { systemClock } from '../util/clock';
@@ -15,8 +16,9 @@ export async function run(args: ServeArguments): Promise<void> {
   const log = pino({ level: args.logLevel, base: null }, pino.destination({ dest: 2, sync: false }));
   const { host, backend, why } = await chooseMachine(args, config.dataDir);
   process.on('unhandledRejection', (error) => log.error({ error: String(error) }, 'unhandled rejection'));
+  const { control: controlOptions, ...driverConfig } = config;
   const { driver, recovery } = await Driver.start({
-    ...config,
+    ...driverConfig,
     version: packageVersion(),
     backend,
     host,
@@ -24,9 +26,24 @@ export async function run(args: ServeArguments): Promise<void> {
     clock: systemClock,
     log,
   });
-  const stopped = stopOnSignal(driver, log);
-  process.stdout.write(greeting(driver, config, backend, why, recovery.volumes));
+  const starting = startControl(driver, controlOptions);
+  const stopped = stopOnSignal(driver, starting, log);
+  process.stdout.write(greeting(driver, await starting, config, backend, why, recovery.volumes));
   await stopped;
+}
+
+/** After the CSI socket listens: nobody waits for the control API to come up. */
+async function startControl(
+  driver: Driver,
+  options: ControlOptions | undefined,
+): Promise<ControlServer | undefined> {
+  if (options === undefined) return undefined;
+  try {
+    return await ControlServer.start(driver, options);
+  } catch (error) {
+    await driver.stop();
+    throw error;
+  }
 }
 
 /** The kernel where it lets us mount; otherwise a model of it, and the reason. */
@@ -45,18 +62,24 @@ async function chooseMachine(
   return { host: memoryHost(), backend: 'memory', why: missing };
 }
 
-async function stopOnSignal(driver: Driver, log: Logger): Promise<void> {
+async function stopOnSignal(
+  driver: Driver,
+  starting: Promise<ControlServer | undefined>,
+  log: Logger,
+): Promise<void> {
   const signals = ['SIGTERM', 'SIGINT'] as const;
   const [signal] = await Promise.race(signals.map((name) => once(process, name)));
   log.info({ signal }, 'stopping: running calls may end');
   // A second signal means now.
   for (const name of signals) process.once(name, () => process.exit(1));
+  await (await starting)?.stop();
   await driver.stop();
   process.exit(0);
 }
 
 function greeting(
   driver: Driver,
+  control: ControlServer | undefined,
   config: ReturnType<typeof readConfig>,
   backend: BackendName,
   why: string | undefined,
@@ -69,6 +92,8 @@ function greeting(
     `  data      ${config.dataDir} (${volumes} volumes)`,
     `  backend   ${backend}${backend === 'loop' ? ` with ${config.fsType}: real disks, real filesystems` : ''}`,
   ];
+  if (control?.socket !== undefined) lines.push(`  control   ${control.socket}`);
+  if (control?.url !== undefined) lines.push(`            ${control.url} with a bearer token`);
   if (why !== undefined) lines.push(`            nothing is really mounted: ${why}`);
   lines.push(
     '',

@@ -52,7 +52,13 @@ export interface ControlClient {
   volume(id: string): Promise<ControlReply<'volume'>>;
   held(options?: { all?: boolean }): Promise<ControlReply<'held'>>;
   release(scenario?: string): Promise<ControlReply<'release'>>;
-  setMachine(scenario: string, machine: string, state: string): Promise<ControlReply<'setMachine'>>;
+  /** In every process that has the scenario; `all: false`: in the one that answers. */
+  setMachine(
+    scenario: string,
+    machine: string,
+    state: string,
+    options?: { all?: boolean },
+  ): Promise<ControlReply<'setMachine'>>;
   calls(query?: CallsQuery): Promise<ControlReply<'calls'>['calls']>;
   /** From now on, or from `since`; ends when the signal aborts or the driver stops. */
   followCalls(query?: CallsQuery, signal?: AbortSignal): AsyncGenerator<CallChange, void, undefined>;
@@ -112,11 +118,11 @@ export function connectControl(address: ControlAddress, options: ControlClientOp
     volume: (id) => json('volume', 'GET', `/v1/volumes/${encodeURIComponent(id)}`),
     held: ({ all } = {}) => json('held', 'GET', `/v1/held${query({ all })}`),
     release: (scenario) => json('release', 'POST', '/v1/release', { body: { scenario } }),
-    setMachine: (scenario, machine, state) =>
+    setMachine: (scenario, machine, state, { all } = {}) =>
       json(
         'setMachine',
         'POST',
-        `/v1/machines/${encodeURIComponent(scenario)}/${encodeURIComponent(machine)}:set`,
+        `/v1/machines/${encodeURIComponent(scenario)}/${encodeURIComponent(machine)}:set${query({ all })}`,
         { body: { state } },
       ),
     // A journal may be long, and is read from disk.
