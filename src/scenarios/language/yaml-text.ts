@@ -43,7 +43,10 @@ export function readYaml(text: string): YamlText {
     }
     documents.push(document as Document.Parsed<ParsedNode>);
   }
-  const problems = documents.flatMap(({ errors, warnings }) => [...errors, ...warnings].map(explain));
+  // What follows a mistake in the syntax is mostly said because of it.
+  const problems = documents.flatMap(({ errors, warnings }) =>
+    [...errors.slice(0, 1), ...warnings].map(explain),
+  );
   return { documents, problems, lines };
 }
 
@@ -81,6 +84,13 @@ function explain({ code, message, pos }: YAMLError): YamlProblem {
     case 'TAG_RESOLVE_FAILED':
       return {
         message: `YAML: ${message.replace(/^Unresolved tag: /, '')} is a tag; write a text that begins with ! in quotes`,
+        offset,
+      };
+    case 'BLOCK_AS_IMPLICIT_KEY':
+      return { message: 'YAML: a second ": " in one value; write a text with ": " in quotes', offset };
+    case 'MISSING_CHAR':
+      return {
+        message: message.includes('quote') ? 'YAML: a quote that is not closed' : `YAML: ${lowered(message)}`,
         offset,
       };
     default:

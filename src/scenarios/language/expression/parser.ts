@@ -143,7 +143,10 @@ class Parser {
       return refuse(`unknown function "${name}"${didYouMean(name, FUNCTIONS.keys())}`, offset);
     const args = [...receiver, ...this.items(')')];
     if (args.length !== known.arity)
-      return refuse(`${name}() takes ${known.arity} values, found ${args.length}`, offset);
+      return refuse(
+        `${name}() takes ${known.arity === 1 ? 'one value' : 'two values'}, found ${args.length}`,
+        offset,
+      );
     const [, second] = args;
     if (name === 'has' && args[0]?.kind !== 'index')
       return refuse('has() takes a path such as request.volume_context["k"]', offset);

@@ -33,7 +33,7 @@ function lintStages({ rule, input, path }: BuiltRule, report: Report): void {
     if (before >= fires) {
       report.error(
         at,
-        `stage ${index + 1} can never be reached: the rule fires at most ${fires} times`,
+        `stage ${index + 1} can never be reached: the rule fires ${fires === 1 ? 'once' : `at most ${fires} times`}`,
         offset,
       );
       return;

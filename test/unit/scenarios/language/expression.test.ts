@@ -129,7 +129,7 @@ describe('an expression', () => {
     ],
     ['siz(1)', 0, 'unknown function "siz" (did you mean "size"?)'],
     ['volume.id.startWith("a")', 10, 'unknown function "startWith" (did you mean "startsWith"?)'],
-    ['size(1, 2)', 0, 'size() takes 1 values, found 2'],
+    ['size(1, 2)', 0, 'size() takes one value, found 2'],
     ['has(1)', 0, 'has() takes a path such as request.volume_context["k"]'],
     ['"a".matches("(")', 13, 'expected a regular expression in RE2 syntax: missing closing ): `(`'],
     ['"a".matches(volume.id)', 19, 'matches() takes its regular expression as a text in quotes'],

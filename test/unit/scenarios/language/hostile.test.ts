@@ -32,6 +32,18 @@ describe('a text that is no scenario', () => {
     ['a list', '- 1', 'a.yaml:1:1: expected a map, found a list'],
     ['binary', 'a: \u0000b', 'a.yaml:1:4: expected YAML, found binary data'],
     ['a tab', 'a:\n\tb: 1\n', 'a.yaml:2:1: YAML: a tab indents this line; YAML allows only spaces'],
+    [
+      'two colons',
+      'a: b: c',
+      'a.yaml:1:4: YAML: a second ": " in one value; write a text with ": " in quotes',
+    ],
+    ['an open quote', 'a: "b', 'a.yaml:1:6: YAML: a quote that is not closed'],
+    [
+      'an open bracket',
+      'a: [1, 2',
+      'a.yaml:1:9: YAML: flow sequence in block collection must be sufficiently indented and end with a ]',
+    ],
+    ['a map in a list', '- a\nb: 1', 'a.yaml:2:1: YAML: unexpected scalar at node end'],
     ['brackets', '['.repeat(100_000), 'a.yaml:1:66: nested deeper than 64 levels'],
     ['dashes', '- '.repeat(50_000), 'a.yaml:1:130: nested deeper than 64 levels'],
     [

@@ -63,7 +63,7 @@ describe('a rule that cannot do what it says is refused', () => {
     ],
     [
       '{match: {rpc: Probe}, when: {nth: 1}, sequence: "1*ABORTED -> 1*UNAVAILABLE"}',
-      'stage 2 can never be reached: the rule fires at most 1 times',
+      'stage 2 can never be reached: the rule fires once',
     ],
     [
       '{match: {rpc: Probe}, then: [{error: ABORTED}, {delay: 5s}]}',
