@@ -28,8 +28,8 @@ export async function leftIn(dataDir: string): Promise<string[]> {
   const names = await fs.readdir(dataDir, { recursive: true });
   return names.filter(
     (name) =>
-      !/^(journal|locks|cache|volumes|snapshots|groups|undo|nodes(\/node-1(\/(node\.json|stages|publications|undo|mounts))?)?)$/.test(
+      !/^(journal|locks|cache|scenarios|volumes|snapshots|groups|undo|nodes(\/node-1(\/(node\.json|stages|publications|undo|mounts))?)?)$/.test(
         name,
-      ) && !/^(journal|locks)\//.test(name),
+      ) && !/^(journal|locks|scenarios)\//.test(name),
   );
 }
