@@ -6,6 +6,7 @@ import { type ControlOptions, ControlServer } from '../control';
 import type { Host } from '../host/host';
 import { Driver } from '../server/driver';
 import { systemClock } from '../util/clock';
+import { dataDirOf } from './data-dir';
 import { readConfig } from './serve-config';
 import type { ServeArguments } from './serve-options';
 import { packageVersion } from './version';
@@ -86,6 +87,9 @@ function greeting(
   volumes: number,
 ): string {
   const socket = driver.socketPath;
+  // The data folder of a checkout is found by itself; another one has to be named.
+  const elsewhere = config.dataDir === dataDirOf(undefined, {}) ? '' : ` --data-dir ${config.dataDir}`;
+  const command = `npx fake-csi${elsewhere}`;
   const lines = [
     `fake-csi ${packageVersion()} serves ${config.driverName} (${config.profile}) as node ${config.nodeId}`,
     `  socket    unix://${socket}`,
@@ -98,14 +102,24 @@ function greeting(
   lines.push(
     '',
     'Try next, from another terminal:',
-    '  npm run sanity -- ' +
-      (backend === 'memory' ? 'memory' : 'ext4') +
-      '                  csi-sanity against a driver of its own',
-    `  csi-sanity --csi.endpoint=${socket}`,
-    '  docs/options.md                        every option',
+    ...columns([
+      [`${command} rule "NodeStageVolume: 2*UNAVAILABLE(busy) -> ok"`, 'fail twice, then work'],
+      [`${command} calls --follow`, 'what callers do, as it happens'],
+      [
+        `npm run sanity -- ${backend === 'memory' ? 'memory' : 'ext4'}`,
+        'csi-sanity against a driver of its own',
+      ],
+      [`csi-sanity --csi.endpoint=${socket}`, 'or against this one'],
+      ['docs/scenarios.md', 'every failure that comes ready to use'],
+    ]),
     '',
   );
   return `${lines.join('\n')}\n`;
+}
+
+function columns(rows: readonly (readonly [string, string])[]): string[] {
+  const width = Math.max(...rows.map(([left]) => left.length));
+  return rows.map(([left, right]) => `  ${left.padEnd(width)}  ${right}`);
 }
 
 function memoryHost(): Host {
