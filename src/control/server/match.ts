@@ -61,7 +61,8 @@ export class Router {
     const best = Math.max(...scored.map(({ score }) => score));
     return scored
       .filter(({ score }) => score === best)
-      .slice(0, 6)
+      .reverse()
+      .slice(0, 4)
       .flatMap(({ template }) => [...template.methods.keys()].map((method) => `${method} ${template.path}`));
   }
 }
