@@ -1,4 +1,3 @@
-import { AssertionError } from 'node:assert';
 import type { JournalCall } from '../journal/calls';
 import type { Moment } from '../journal/query';
 import type { CallSelector } from '../scenarios/model';
@@ -6,6 +5,7 @@ import { missSentence } from '../scenarios/verdict/armed-rules';
 import { isSelected, needsAnswer } from '../scenarios/verdict/select';
 import { callLine } from '../scenarios/verdict/text';
 import type { Clock } from '../util/clock';
+import { assertionError } from './assertion';
 import { type Duration, milliseconds } from './duration';
 import type { Mark, Recording } from './recording';
 import type { SelectorSpec, VolumeSpec } from './scenario-types';
@@ -102,13 +102,10 @@ export class CallQueries {
       patience.abort();
       unsubscribe();
     }
-    throw new AssertionError({
-      message: [
-        `no call ${shown(filter)} came within ${within}${typeof within === 'number' ? 'ms' : ''}`,
-        ...this.nearest(filter),
-      ].join('\n'),
-      operator: 'waitForCall',
-    });
+    throw assertionError([
+      `no call ${shown(filter)} came within ${within}${typeof within === 'number' ? 'ms' : ''}`,
+      ...this.nearest(filter),
+    ]);
   }
 
   /** For messages: why rules did not fire for the last calls that they are about. */

@@ -1,8 +1,8 @@
-import { AssertionError } from 'node:assert';
 import type { Method } from '../csi/rpcs';
 import { callLine } from '../scenarios/verdict/text';
 import { verify } from '../scenarios/verdict/verify';
 import type { Clock } from '../util/clock';
+import { assertionError } from './assertion';
 import { type Call, type CallFilter, type CallQueries, language, selectorSpec, shown } from './calls';
 import { type Duration, milliseconds } from './duration';
 import type { ExpectationSpec, SelectorSpec } from './scenario-types';
@@ -83,7 +83,7 @@ export class Expectations {
       ...(result?.nearMiss === undefined ? [] : [`near miss: ${result.nearMiss}`]),
       ...(evidence.length > 0 ? ['calls:', ...evidence] : this.queries.nearest(scope)),
     ];
-    throw new AssertionError({ message: lines.join('\n'), operator: 'expect' });
+    throw assertionError(lines);
   }
 }
 

@@ -1,4 +1,3 @@
-import { AssertionError } from 'node:assert';
 import * as fs from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import * as path from 'node:path';
@@ -12,6 +11,7 @@ import { type Leaks, leaksOf, type VolumeView, volumeViews } from '../server/ins
 import { type Clock, systemClock } from '../util/clock';
 import { writeFileAtomic } from '../util/files';
 import { once } from '../util/once';
+import { assertionError } from './assertion';
 import { type Call, type CallFilter, CallQueries, language } from './calls';
 import { takeDown } from './clean-up';
 import { StableClient } from './client';
@@ -240,7 +240,7 @@ export class FakeCsi implements AsyncDisposable {
       clock,
     });
     if (verdict.passed) return verdict;
-    throw new AssertionError({ message: verdictText(verdict).trimEnd(), operator: 'verify' });
+    throw assertionError([verdictText(verdict).trimEnd()]);
   }
 
   /** How often rules fired, by `scenario/rule`, since the start or the last `reset()`. */

@@ -1,7 +1,7 @@
-import { AssertionError } from 'node:assert';
 import { Code, CsiError } from '../csi/status';
 import type { Driver } from '../server/driver';
 import type { Clock } from '../util/clock';
+import { assertionError } from './assertion';
 import type { CallQueries } from './calls';
 import { type Duration, milliseconds } from './duration';
 import type { Fires } from './fires';
@@ -78,13 +78,10 @@ export class ScenarioHandle implements AsyncDisposable {
     // What the rule does begins in the same turn in which it fires.
     await new Promise((resolve) => setImmediate(resolve));
     if (this.fired >= times) return;
-    throw new AssertionError({
-      message: [
-        `rule ${this.rules.join(', ')} fired ${this.fired} of ${times} times within ${within}`,
-        ...queries.missesOf(this.rules),
-      ].join('\n'),
-      operator: 'waitForFire',
-    });
+    throw assertionError([
+      `rule ${this.rules.join(', ')} fired ${this.fired} of ${times} times within ${within}${typeof within === 'number' ? 'ms' : ''}`,
+      ...queries.missesOf(this.rules),
+    ]);
   }
 
   /** Acts again, from the beginning. */
