@@ -129,6 +129,7 @@ export class Driver {
         this.scenarios.changed();
         options.onScenarioChange?.();
       },
+      machineChanged: (scenario, machine, state) => this.scenarios.shareMachine(scenario, machine, state),
     });
     this.scenarios = new Library({
       engine: this.engine,

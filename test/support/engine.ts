@@ -57,6 +57,7 @@ export class TestEngine {
       node: () => ({ id: 'node-1', fsFreePct: this.fsFreePct }),
       event: (event, details) => this.events.push({ event, details }),
       changed: () => undefined,
+      machineChanged: (scenario, machine, state) => note(`machine ${scenario} ${machine} ${state}`),
     });
     this.load(scenarios(...specs));
   }

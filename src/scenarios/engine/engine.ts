@@ -26,6 +26,8 @@ export interface EngineOptions {
   event(event: EngineEvent, details: object): void;
   /** Counters changed; whoever keeps them may do so soon. */
   changed(): void;
+  /** A machine came into another state here; other processes want to know. */
+  machineChanged(scenario: string, machine: string, state: string): void;
 }
 
 /** A scenario as it is loaded: what it says, whether it is armed, and since when. */
@@ -251,7 +253,14 @@ export class Engine {
       );
     scenario.machines.set(machine, state);
     this.options.event('machine', { scenario: scenarioName, machine, state });
+    this.options.machineChanged(scenarioName, machine, state);
     this.options.changed();
+  }
+
+  /** The same, told by another process; what is not loaded here is none of its business. */
+  adoptMachine(scenarioName: string, machine: string, state: string): void {
+    const machines = this.scenarios.get(scenarioName)?.machines;
+    if (machines?.has(machine)) machines.set(machine, state);
   }
 
   /** Lets go of hung calls; delays run on. @returns how many. */

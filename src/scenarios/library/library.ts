@@ -56,6 +56,8 @@ export class Library {
   private readonly sources = new Map<string, Source>();
   private readonly switches: SwitchesFile;
   private readonly state: StateFile;
+  /** Of the scenarios that are loaded, by name. */
+  private readonly fingerprints = new Map<string, string>();
   /** When each text was first armed here, by fingerprint. */
   private readonly firstArmed = new Map<string, number>();
   private seen: Switches;
@@ -179,6 +181,16 @@ export class Library {
             });
         }
     engine.load([...loaded.values()], saved);
+    for (const { scenario, fingerprint } of loaded.values()) {
+      if (!this.fingerprints.has(scenario.name) || this.fingerprints.get(scenario.name) !== fingerprint)
+        this.adoptMachines(scenario.name, this.seen.machines[fingerprint] ?? {});
+      this.fingerprints.set(scenario.name, fingerprint);
+    }
+  }
+
+  private adoptMachines(scenario: string, states: Readonly<Record<string, string>>): void {
+    for (const [machine, state] of Object.entries(states))
+      this.options.engine.adoptMachine(scenario, machine, state);
   }
 
   private armed(scenario: Scenario, saved: SavedScenario | undefined, now: number): Loaded {
@@ -221,6 +233,30 @@ export class Library {
     this.seen = now;
     if (now.resets.count > before.resets.count) engine.reset(now.resets.what || undefined);
     if (now.releases.count > before.releases.count) engine.release(now.releases.what || undefined);
+    for (const [name, fingerprint] of this.fingerprints) {
+      const known = before.machines[fingerprint] ?? {};
+      const changed = Object.entries(now.machines[fingerprint] ?? {}).filter(
+        ([machine, state]) => known[machine] !== state,
+      );
+      this.adoptMachines(name, Object.fromEntries(changed));
+    }
+  }
+
+  /** A rule, or a person, put a machine into another state here: every process has to see it so. */
+  shareMachine(scenario: string, machine: string, state: string): void {
+    const fingerprint = this.fingerprints.get(scenario);
+    if (fingerprint === undefined) return;
+    const note = (switches: Switches) => {
+      switches.machines[fingerprint] = { ...switches.machines[fingerprint], [machine]: state };
+    };
+    // Noted at once, so that what is read meanwhile does not take it back.
+    note(this.seen);
+    this.switches.change(note).catch((error: unknown) => {
+      this.options.log.error(
+        { scenario, machine, state, error: String(error) },
+        'other processes cannot be told of the state of a machine',
+      );
+    });
   }
 
   /** The command line's own rules leave no file behind when their time is over. */
@@ -362,6 +398,7 @@ export class Library {
     const at = new Date(this.options.clock.now()).toISOString();
     await this.change((switches) => {
       switches.scenarios[name] = { armed: true, at };
+      this.forgetMachines(switches, name);
     });
   }
 
@@ -374,11 +411,17 @@ export class Library {
     });
   }
 
+  private forgetMachines(switches: Switches, name: string | undefined): void {
+    if (name === undefined) switches.machines = {};
+    else delete switches.machines[this.fingerprints.get(name) ?? ''];
+  }
+
   /** In every process. @throws CsiError NOT_FOUND */
   async reset(name?: string): Promise<void> {
     if (name !== undefined) this.find(name);
     await this.change((switches) => {
       switches.resets = { count: switches.resets.count + 1, what: name ?? '' };
+      this.forgetMachines(switches, name);
     });
   }
 

@@ -10,6 +10,8 @@ export interface Switches {
   /** Grow by one whenever somebody asks; `what` is the scenario, or '' for all. */
   resets: { count: number; what: string };
   releases: { count: number; what: string };
+  /** States of machines that are no longer the initial ones: by the fingerprint of the scenario, then by machine. */
+  machines: Record<string, Record<string, string>>;
 }
 
 const RETRY_MS = 5;
@@ -34,6 +36,7 @@ export class SwitchesFile {
       scenarios: {},
       resets: { count: 0, what: '' },
       releases: { count: 0, what: '' },
+      machines: {},
     };
     const text = readIfThere(this.file);
     if (text === undefined) return empty;

@@ -114,6 +114,33 @@ describe('what is put, armed and disarmed', () => {
     await hung;
   });
 
+  it('a machine that one process moves is moved in the others, and in those that start later', async () => {
+    const dataDir = await drivers.folder();
+    const host = createMemoryHost();
+    const controller = await drivers.start({ dataDir, host, profile: 'controller' });
+    const node = await drivers.start({ dataDir, host, profile: 'node' });
+    await controller.driver.scenarios.put(
+      scenarioText(
+        'shared',
+        `
+  machines: {backend: {initial: down}}
+  rules:
+  - {name: up, match: {rpc: ListVolumes}, then: [{goto: {backend: up}}]}
+  - {name: wait, match: {rpc: NodeGetInfo}, when: {machine: {backend: down}}, then: [{error: {code: UNAVAILABLE, message: m}}]}`,
+      ),
+    );
+    node.driver.scenarios.refresh();
+    await expect(node.csi.NodeGetInfo()).rejects.toMatchObject({ codeName: 'UNAVAILABLE' });
+    await controller.csi.ListVolumes({});
+    const state = (driver: typeof node) => driver.driver.engine.status()[0]?.machines.backend;
+    while (state(node) !== 'up') await node.csi.Probe();
+    await node.csi.NodeGetInfo();
+    const late = await drivers.start({ dataDir, host, profile: 'node', nodeId: 'node-2' });
+    expect(state(late)).toBe('up');
+    await controller.driver.reset();
+    while (state(node) !== 'down') await node.csi.Probe();
+  });
+
   it('a rule of the command line is gone with its file when its time is over', async () => {
     const driver = await drivers.start();
     const text = scenarioText('once', `  expires: 50ms\n${failing('INTERNAL')}`).replace(
