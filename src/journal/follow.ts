@@ -182,7 +182,7 @@ class Wake {
   }
 
   async wait(clock: Clock, atMostMs: number, signal?: AbortSignal): Promise<Reason> {
-    if (!this.raised) {
+    if (!this.raised && !signal?.aborted) {
       const enough = new AbortController();
       const end = () => enough.abort();
       // Not AbortSignal.any: it keeps what it made for as long as the signal lives, and this loop may live for days.
