@@ -84,6 +84,8 @@ export interface DriverOptions {
   aroundGate?: (gate: FaultGate) => FaultGate;
   /** Told when rules may have fired or machines changed. */
   onScenarioChange?: () => void;
+  /** The process may end while the socket is open: for a driver that is not what its process is for. */
+  unref?: boolean;
   /** Of csi.v1; left out: read anew from the .proto file. */
   definitions?: CsiDefinitions;
   /** How often a connection is asked whether it lives, and how long it may take to answer, in milliseconds. */
@@ -157,6 +159,7 @@ export class Driver {
     this.socket = new UnixSocket({
       file: options.socket,
       log,
+      ...(options.unref !== undefined && { unref: options.unref }),
       onConnection: (connection) => {
         this.injector.injectConnection(connection);
         this.noticeSilent(connection);
@@ -288,6 +291,11 @@ export class Driver {
     await this.unlock();
   }
 
+  /** A call that has ended here has not reached its client yet. Resolves when every connection is closed. */
+  private sendLastAnswers(): Promise<void> {
+    return new Promise((resolve) => this.grpc.tryShutdown(() => resolve()));
+  }
+
   private async shutDown(drainMs: number): Promise<void> {
     const { clock } = this.options;
     this.reopening?.abort();
@@ -296,7 +304,7 @@ export class Driver {
     this.engine.close();
     const patience = new AbortController();
     await Promise.race([
-      this.pipeline.drained(),
+      this.pipeline.drained().then(() => this.sendLastAnswers()),
       clock.sleep(drainMs, patience.signal).catch(() => undefined),
     ]);
     patience.abort();

@@ -15,6 +15,8 @@ export interface SocketOptions {
   onConnection(socket: net.Socket): void;
   /** How often the socket's file is looked for, in milliseconds: somebody may have deleted it. */
   watchMs?: number;
+  /** Neither it nor its connections keep the process alive. */
+  unref?: boolean;
 }
 
 /**
@@ -42,6 +44,7 @@ export class UnixSocket {
   private async bind(): Promise<void> {
     const { file } = this.options;
     const server = net.createServer((socket) => this.accept(socket));
+    if (this.options.unref) server.unref();
     server.maxConnections = MAX_CONNECTIONS;
     // Never longer than the real name, whose length has been checked.
     const name = randomBytes(8)
@@ -64,6 +67,7 @@ export class UnixSocket {
 
   private accept(socket: net.Socket): void {
     this.connections.add(socket);
+    if (this.options.unref) socket.unref();
     socket.once('close', () => this.connections.delete(socket));
     socket.on('error', () => socket.destroy());
     // A session that failed on bad input keeps its descriptor otherwise, for as long as the process lives.

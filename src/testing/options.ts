@@ -106,6 +106,8 @@ export function driverOptions(options: StartOptions, around: Surroundings): Driv
     secrets: undefined,
     durability: 'process',
     log: options.log ?? silentLog,
+    // A test that failed before it stopped its driver is to end all the same.
+    unref: true,
   };
 }
 

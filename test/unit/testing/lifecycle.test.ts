@@ -1,8 +1,12 @@
 // biome-ignore-all lint/suspicious/noThenProperty: `then` is the language's word for what a rule does.
-import { existsSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import * as path from 'node:path';
 import { CsiError, type FakeCsi, startFakeCsi } from '../../../src';
 
+const ROOT = path.join(__dirname, '../../..');
 const CAPABILITY = { mount: { fs_type: 'ext4' }, access_mode: { mode: 1 } } as const;
 
 async function createVolume(csi: FakeCsi, name: string): Promise<string> {
@@ -204,16 +208,34 @@ test('a stopped process takes connections and answers nothing until it goes on',
   }
 });
 
-test('stop lets go of calls that hang, and a second stop is no other one', async () => {
+test('stop lets go of calls that hang, and their answers arrive', async () => {
   const csi = await startFakeCsi();
   const rule = await csi.rule({ match: { rpc: 'Probe' }, then: [{ hang: 'release' }] });
-  const hung = csi.client.Probe().catch(({ codeName }) => codeName);
+  const hung = csi.client.Probe();
   await rule.waitForFire();
+  await csi.restart();
+  expect((await hung).ready).toEqual({ value: true });
   const stopping = csi.stop();
   expect(csi.stop()).toBe(stopping);
   await stopping;
-  expect(await csi.calls({ rpc: 'Probe' })).toMatchObject([{ pending: false, code: 'OK' }]);
-  await hung;
   await rule.remove();
   await expect(csi.rule('Probe: INTERNAL')).rejects.toThrow('the driver has been stopped');
+});
+
+test('a process whose driver was never stopped ends by itself', () => {
+  const program = `
+    require('${path.join(ROOT, 'test/support/typescript-hook.cjs')}');
+    const { startFakeCsi } = require('${path.join(ROOT, 'src')}');
+    startFakeCsi().then(async (csi) => {
+      await csi.rule('Probe: 1*UNAVAILABLE -> ok');
+      await csi.client.Probe().catch((error) => console.log(error.codeName));
+    });`;
+  const scratch = mkdtempSync(path.join(tmpdir(), 'fc-'));
+  const { status, stdout } = spawnSync(process.execPath, ['-e', program], {
+    env: { ...process.env, TMPDIR: scratch },
+    encoding: 'utf8',
+    timeout: 20_000,
+  });
+  expect({ status, stdout }).toEqual({ status: 0, stdout: 'UNAVAILABLE\n' });
+  rmSync(scratch, { recursive: true });
 });
