@@ -2,6 +2,7 @@ import { lstatSync } from 'node:fs';
 import * as net from 'node:net';
 import * as path from 'node:path';
 import { errnoOf, namesIn } from '../util/files';
+import { askText } from './connection';
 import { ControlError } from './error';
 
 export const CONTROL_SOCKET = 'control.sock';
@@ -22,12 +23,15 @@ export function controlSockets(folder: string): string[] {
 }
 
 /**
- * The socket to talk to for a data folder: `control/control.sock`, or that of any other process that lives.
+ * The socket to talk to for a data folder: `control/control.sock`, or that of any other process that lives. A process
+ * that a rule has stopped (SIGSTOP) accepts connections and answers none, so that each is asked.
  * @throws ControlError that says what to start
  */
 export async function findControlSocket(dataDir: string): Promise<string> {
   const folder = path.join(path.resolve(dataDir), 'control');
   const there = controlSockets(folder);
+  for (const file of there) if (await isAnswering(file)) return file;
+  // Busy or stopped; whoever asks it is told so.
   for (const file of there) if (await isListening(file)) return file;
   const found =
     there.length === 0
@@ -38,6 +42,16 @@ export async function findControlSocket(dataDir: string): Promise<string> {
     0,
     `${found}; start \`fake-csi serve --data-dir ${dataDir}\`, or name the data folder of the driver that runs`,
   );
+}
+
+async function isAnswering(socket: string): Promise<boolean> {
+  try {
+    await askText({ socket }, { method: 'GET', path: '/v1/status', timeoutMs: PROBE_MS });
+    return true;
+  } catch (error) {
+    if (error instanceof ControlError) return error.code !== 'unreachable';
+    throw error;
+  }
 }
 
 /** Whether somebody listens. One whose backlog is full does not answer, and lives all the same. */

@@ -6,8 +6,8 @@ const PEER_MS = 1_000;
 
 export interface PeerAnswers<T> {
   readonly answers: readonly T[];
-  /** What those that answered had against it. */
-  readonly refusals: readonly ControlError[];
+  /** Names of sockets whose process answered that it cannot. */
+  readonly refused: readonly string[];
   /** Names of sockets whose process did not answer in time. */
   readonly unreachable: readonly string[];
 }
@@ -22,14 +22,14 @@ export class Peers {
   /** Asks all of them at once. None is waited for longer than a second. */
   async ask<T>(question: (peer: ControlClient) => Promise<T>): Promise<PeerAnswers<T>> {
     const answers: T[] = [];
-    const refusals: ControlError[] = [];
+    const refused: string[] = [];
     const unreachable: string[] = [];
     const one = async (socket: string) => {
       try {
         answers.push(await question(connectControl({ socket }, { timeoutMs: PEER_MS })));
       } catch (error) {
         if (!(error instanceof ControlError)) throw error;
-        if (error.code !== 'unreachable') refusals.push(error);
+        if (error.code !== 'unreachable') refused.push(path.basename(socket));
         // A process that was killed leaves its socket behind, and is nobody to tell of.
         else if (await isListening(socket)) unreachable.push(path.basename(socket));
       }
@@ -39,6 +39,6 @@ export class Peers {
         .filter((socket) => socket !== this.own())
         .map(one),
     );
-    return { answers, refusals, unreachable };
+    return { answers, refused, unreachable };
   }
 }

@@ -111,8 +111,23 @@ describe('two processes on one data folder', () => {
       const { processes, unreachable } = await node.control.status({ all: true });
       expect(processes).toHaveLength(2);
       expect(unreachable).toEqual(['control-silent.sock']);
+      expect(await controller.control.reset()).toMatchObject({ unreachable: ['control-silent.sock'] });
     } finally {
       listener.close();
+    }
+  });
+
+  it('one that accepts and says nothing, as a stopped process does, is not the one to talk to', async () => {
+    const { dataDir } = controller.test;
+    await controller.server.stop();
+    const stopped = net.createServer(() => undefined).listen(path.join(folder(), 'control.sock'));
+    await once(stopped, 'listening');
+    try {
+      expect(await findControlSocket(dataDir)).toBe(node.server.socket);
+      await node.server.stop();
+      expect(await findControlSocket(dataDir)).toBe(path.join(folder(), 'control.sock'));
+    } finally {
+      stopped.close();
     }
   });
 
