@@ -2,7 +2,8 @@ import { hostname } from 'node:os';
 import * as path from 'node:path';
 import { parseListen } from '../control/listen';
 import { defaultTopology, MAX_NAME, MAX_VOLUME_BYTES } from '../server/defaults';
-import { socketPathOf } from '../server/endpoint';
+import type { KubeletOptions } from '../server/driver';
+import { checkSocketLength, socketPathOf } from '../server/endpoint';
 import { SecretPolicy } from '../server/secrets';
 import { parseCapabilities } from '../services/capabilities';
 import { checkSegments } from '../services/rules/topology';
@@ -44,6 +45,7 @@ export function readConfig(args: ServeArguments, environment: NodeJS.ProcessEnv)
     strict: args.strict,
     strictLimits: args.strictLimits,
     secrets: args.secretsFile === undefined ? undefined : SecretPolicy.read(args.secretsFile),
+    kubelet: readKubelet(args),
     control: args.control === false ? undefined : readControl(args, environment),
   };
 }
@@ -54,6 +56,30 @@ function readControl(args: ServeArguments, environment: NodeJS.ProcessEnv) {
   const token = environment.FAKE_CSI_CONTROL_TOKEN || undefined;
   if (listen !== undefined) parseListen(listen, token !== undefined || tokenFile !== undefined);
   return { listen, token, tokenFile };
+}
+
+const KUBELET_DIR = '/var/lib/kubelet';
+
+function readKubelet({
+  register,
+  kubeletDir,
+  kubeletEndpoint,
+  services,
+}: ServeArguments): KubeletOptions | undefined {
+  if (register && services === 'controller')
+    throw new Error(
+      '--register: a kubelet registers node plugins; expected --services all or node, found controller',
+    );
+  if (kubeletEndpoint !== undefined) {
+    if (!register) throw new Error('--kubelet-endpoint: it is told at registration; add --register');
+    if (!path.isAbsolute(kubeletEndpoint))
+      throw new Error(
+        `--kubelet-endpoint: expected an absolute path such as ${KUBELET_DIR}/plugins/fake.csi.test/csi.sock, found ${JSON.stringify(kubeletEndpoint)}`,
+      );
+    checkSocketLength(kubeletEndpoint, `--kubelet-endpoint ${kubeletEndpoint}`);
+  }
+  if (!register && kubeletDir === undefined) return undefined;
+  return { dir: path.resolve(kubeletDir ?? KUBELET_DIR), register, endpoint: kubeletEndpoint };
 }
 
 /** csi-sanity and RFC 1035 agree on: a letter first, a letter or digit last; the specification adds 63 characters. */

@@ -25,6 +25,9 @@ export interface ServeArguments {
   control?: boolean;
   controlListen?: string;
   controlTokenFile?: string;
+  register: boolean;
+  kubeletDir?: string;
+  kubeletEndpoint?: string;
   logLevel: string;
 }
 
@@ -119,6 +122,20 @@ export const options: Record<string, Options> = {
     describe:
       'Bearer token that --control-listen asks for [$FAKE_CSI_CONTROL_TOKEN, then <data-dir>/control-token, made when missing]',
   },
+  register: {
+    type: 'boolean',
+    default: false,
+    describe: 'Register with the kubelet of this node, as node-driver-registrar does (docs/registration.md)',
+  },
+  'kubelet-dir': {
+    type: 'string',
+    describe:
+      "The kubelet's --root-dir [/var/lib/kubelet with --register]; mount propagation is checked there",
+  },
+  'kubelet-endpoint': {
+    type: 'string',
+    describe: 'Path of the CSI socket as the kubelet sees it, where a container has another [as --endpoint]',
+  },
   'log-level': {
     choices: ['debug', 'info', 'warn', 'error', 'silent'],
     default: 'info',
@@ -130,5 +147,6 @@ export const examples: [string, string][] = [
   ['$0 serve --scenario scenarios/slow-attach.yaml', 'fails as that file says'],
   ['$0 serve --data-dir ./data', 'all services, real ext4 volumes when run as root'],
   ['$0 serve --services node --backend tmpfs', 'a node-only plugin for static and inline volumes'],
+  ['$0 serve --services node --register', 'on a node, with no node-driver-registrar'],
   ['$0 serve --capabilities=-MODIFY_VOLUME,-node.EXPAND_VOLUME', 'without some capabilities'],
 ];

@@ -73,6 +73,8 @@ async function stopOnSignal(
   log.info({ signal }, 'stopping: running calls may end');
   // A second signal means now.
   for (const name of signals) process.once(name, () => process.exit(1));
+  // Before anything that takes time: the kubelet is to send nothing more.
+  await driver.registration?.stop();
   await (await starting)?.stop();
   await driver.stop();
   process.exit(0);
@@ -99,6 +101,11 @@ function greeting(
   if (control?.socket !== undefined) lines.push(`  control   ${control.socket}`);
   if (control?.url !== undefined) lines.push(`            ${control.url} with a bearer token`);
   if (why !== undefined) lines.push(`            nothing is really mounted: ${why}`);
+  const { registration, kubeletDir, mountsReachKubelet: reach } = driver;
+  if (registration !== undefined) lines.push(`  kubelet   ${registration.status().socket}`);
+  else if (kubeletDir !== undefined)
+    lines.push(`  kubelet   ${kubeletDir}; somebody else registers the driver`);
+  if (typeof reach === 'string') lines.push(`            ${reach}`);
   lines.push(
     '',
     'Try next, from another terminal:',

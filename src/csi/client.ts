@@ -7,7 +7,7 @@ import {
   type serialize,
 } from '@grpc/grpc-js';
 import { type CsiDefinitions, loadCsi } from './load';
-import { type ClientRequestOf, type ClientResponseOf, type Method, methods, rpcs } from './rpcs';
+import { type ClientRequestOf, type ClientResponseOf, type CsiMethod, methods, rpcs } from './rpcs';
 import { type Code, CsiError } from './status';
 
 export interface CallOptions {
@@ -21,7 +21,7 @@ type StreamingMethod = 'GetMetadataAllocated' | 'GetMetadataDelta';
 
 /** Every RPC of csi.v1 as a method. A streaming one resolves with all its messages. An answer that is not OK is a CsiError. */
 export type CsiClient = {
-  [M in Method]: (
+  [M in CsiMethod]: (
     request?: ClientRequestOf<M>,
     options?: CallOptions,
   ) => Promise<M extends StreamingMethod ? ClientResponseOf<M>[] : ClientResponseOf<M>>;
@@ -36,7 +36,7 @@ export function connectCsi(socket: string, services: CsiDefinitions = loadCsi())
   const client = new Client(`unix:${socket}`, credentials.createInsecure(), {
     'grpc.default_authority': 'localhost',
   });
-  const definitions = Object.assign({}, ...Object.values(services)) as Record<Method, WireMethod>;
+  const definitions = Object.assign({}, ...Object.values(services)) as Record<CsiMethod, WireMethod>;
   const calls = methods.map((method) => [
     method,
     rpcs[method].serverStreaming ? stream(client, definitions[method]) : unary(client, definitions[method]),

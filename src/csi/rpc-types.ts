@@ -1,7 +1,11 @@
 import type { MethodDefinition } from '@grpc/proto-loader';
+import type { RegistrationDefinition } from './gen/pluginregistration/Registration';
 import type { CsiDefinitions } from './load';
 
-export type ServiceName = keyof CsiDefinitions;
+/** The services of csi.v1. */
+export type CsiServiceName = keyof CsiDefinitions;
+/** The same, and the one by which the kubelet asks a plugin who it is. */
+export type ServiceName = CsiServiceName | 'Registration';
 
 /**
  * The four views of one RPC's messages. A service sees `request` (decoded, complete) and answers `response`
@@ -36,15 +40,22 @@ export interface ControllerRpcs extends RpcsOf<CsiDefinitions['Controller']> {}
 export interface GroupControllerRpcs extends RpcsOf<CsiDefinitions['GroupController']> {}
 export interface SnapshotMetadataRpcs extends RpcsOf<CsiDefinitions['SnapshotMetadata']> {}
 export interface NodeRpcs extends RpcsOf<CsiDefinitions['Node']> {}
+/** Of pluginregistration, which a plugin serves on a socket of its own. */
+export interface RegistrationRpcs extends RpcsOf<RegistrationDefinition> {}
 
-/** Every method of csi.v1 by name (method names are unique across the services) with its message types. */
-export interface Rpcs
+/** Every method of csi.v1 by name with its message types. */
+export interface CsiRpcs
   extends IdentityRpcs,
     ControllerRpcs,
     GroupControllerRpcs,
     SnapshotMetadataRpcs,
     NodeRpcs {}
 
+/** Those of both (method names are unique across the services). */
+export interface Rpcs extends CsiRpcs, RegistrationRpcs {}
+
+export type CsiMethod = keyof CsiRpcs;
+export type RegistrationMethod = keyof RegistrationRpcs;
 export type Method = keyof Rpcs;
 export type RequestOf<M extends Method> = Rpcs[M]['request'];
 export type ResponseOf<M extends Method> = Rpcs[M]['response'];

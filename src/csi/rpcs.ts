@@ -1,12 +1,14 @@
 import type { CapabilityKind, CapabilityNames, Gate } from './capabilities';
 import type {
   ControllerRpcs,
+  CsiMethod,
+  CsiServiceName,
   GroupControllerRpcs,
   IdentityRpcs,
   Method,
   NodeRpcs,
+  RegistrationMethod,
   RequestOf,
-  ServiceName,
   SnapshotMetadataRpcs,
 } from './rpc-types';
 
@@ -14,10 +16,15 @@ export type {
   ClientRequestOf,
   ClientResponseOf,
   ControllerRpcs,
+  CsiMethod,
+  CsiRpcs,
+  CsiServiceName,
   GroupControllerRpcs,
   IdentityRpcs,
   Method,
   NodeRpcs,
+  RegistrationMethod,
+  RegistrationRpcs,
   RequestOf,
   ResponseOf,
   Rpcs,
@@ -47,7 +54,7 @@ export interface SubjectFields<Request = object> {
 }
 
 export interface Rpc<M extends Method = Method> {
-  readonly service: ServiceName;
+  readonly service: M extends RegistrationMethod ? 'Registration' : CsiServiceName;
   readonly method: M;
   /** As in the :path header: /csi.v1.Node/NodeStageVolume. */
   readonly path: string;
@@ -224,8 +231,18 @@ const nodeRpcs: Table<NodeRpcs> = {
   NodeGetInfo: {},
 };
 
-/** The 32 methods of CSI 1.12. */
+const registrationRpcs: { readonly [M in RegistrationMethod]: Rpc<M> } = {
+  GetInfo: registrationRow('GetInfo', 'InfoRequest', 'PluginInfo'),
+  NotifyRegistrationStatus: registrationRow(
+    'NotifyRegistrationStatus',
+    'RegistrationStatus',
+    'RegistrationStatusResponse',
+  ),
+};
+
+/** The 32 methods of CSI 1.12, and the two by which the kubelet registers a plugin. */
 export const rpcs: { readonly [M in Method]: Rpc<M> } = {
+  ...registrationRpcs,
   ...rows('Identity', identityRpcs),
   ...rows('Controller', controllerRpcs, plugin('CONTROLLER_SERVICE')),
   ...rows('GroupController', groupControllerRpcs, plugin('GROUP_CONTROLLER_SERVICE')),
@@ -233,7 +250,12 @@ export const rpcs: { readonly [M in Method]: Rpc<M> } = {
   ...rows('Node', nodeRpcs),
 };
 
-export const methods = Object.keys(rpcs) as readonly Method[];
+export const registrationMethods = Object.keys(registrationRpcs) as readonly RegistrationMethod[];
+
+/** Those of csi.v1. */
+export const methods = Object.keys(rpcs).filter(
+  (name) => !Object.hasOwn(registrationRpcs, name),
+) as readonly CsiMethod[];
 
 export function isMethod(name: string): name is Method {
   return Object.hasOwn(rpcs, name);
@@ -255,7 +277,23 @@ function gateOf<K extends CapabilityKind>(kind: K) {
   return (...anyOf: CapabilityNames[K][]): Gate => ({ kind, anyOf });
 }
 
-function rows<T extends Table<object>>(service: ServiceName, table: T, serviceGate?: Gate) {
+function registrationRow<M extends RegistrationMethod>(method: M, request: string, response: string): Rpc<M> {
+  const row: Rpc<RegistrationMethod> = {
+    service: 'Registration',
+    method,
+    path: `/pluginregistration.Registration/${method}`,
+    requestType: `pluginregistration.${request}`,
+    responseType: `pluginregistration.${response}`,
+    serverStreaming: false,
+    gates: [],
+    alpha: false,
+    mutating: false,
+    subject: {},
+  };
+  return row as Rpc<M>;
+}
+
+function rows<T extends Table<object>>(service: CsiServiceName, table: T, serviceGate?: Gate) {
   const entries = Object.entries(table) as [Method, Entry<Method>][];
   const filled = entries.map(([method, entry]): [Method, Rpc] => [
     method,

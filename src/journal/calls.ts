@@ -50,7 +50,8 @@ export interface CallChange {
   readonly change: 'received' | 'answered' | 'lost';
 }
 
-const NODE_SERVICE = /^Node/;
+/** A registration is a node's, too. */
+const NODE_SERVICE = /^(Node|GetInfo$|NotifyRegistrationStatus$)/;
 
 /**
  * Joins the entries of a timeline, in its order, to calls. Keeps the calls that run, and what tells of which node a

@@ -92,6 +92,7 @@ export type Action =
   | { readonly kind: 'respond'; readonly merge: Readonly<Record<string, unknown>> }
   | { readonly kind: 'disk'; readonly condition: DiskCondition }
   | { readonly kind: 'process'; readonly act: ProcessAct }
+  | { readonly kind: 'registration'; readonly act: RegistrationAct }
   | { readonly kind: 'goto'; readonly machine: string; readonly state: string };
 
 export type Delay =
@@ -144,6 +145,16 @@ export type ProcessAct =
   | { readonly kind: 'stop'; readonly forMs: number }
   /** The socket is gone and its connections are cut; it listens again after that time, or at reset. */
   | { readonly kind: 'closeSocket'; readonly forMs: number | undefined };
+
+/**
+ * What the kubelet is to find in its plugins_registry. `unregister`: no socket. `dead`: a file that nobody listens on, as
+ * a reboot leaves it. `silent`: a socket that takes connections and says nothing. `second`: another socket that gives the
+ * same driver's name. Until the time is up, the rule's window closes, or reset.
+ */
+export interface RegistrationAct {
+  readonly kind: 'unregister' | 'second' | 'dead' | 'silent';
+  readonly forMs: number | undefined;
+}
 
 /** A string test: a glob, `/re/`, or one of them after `!`. */
 export interface Pattern {
@@ -303,6 +314,8 @@ export interface CountTest {
   readonly canGrowTrue: boolean;
 }
 
+export type RegistrationOutcome = 'registered' | 'refused' | 'withdrawn';
+
 export type ExpectationTest =
   | {
       readonly kind: 'count';
@@ -339,6 +352,12 @@ export type ExpectationTest =
       readonly kind: 'eventually';
       readonly volume: VolumeMatch | undefined;
       readonly state: VolumeState | 'deleted' | undefined;
+      readonly withinMs: number | undefined;
+    }
+  /** The kubelet's last word on the driver, or that of a driver that no kubelet is to see. */
+  | {
+      readonly kind: 'registration';
+      readonly state: RegistrationOutcome;
       readonly withinMs: number | undefined;
     }
   | {

@@ -8,10 +8,14 @@ export interface Ability {
   why?: string;
 }
 
+export const MOUNT_PROPAGATION = 'mounts reach the kubelet';
+
+export function ability(name: string, found: true | string): Ability {
+  return found === true ? { name, available: true } : { name, available: false, why: found };
+}
+
 /** What `doctor` shows. */
 export function abilitiesOf({ mount, loop, growMountedExt4, filesystems }: HostAbilities): Ability[] {
-  const ability = (name: string, found: true | string): Ability =>
-    found === true ? { name, available: true } : { name, available: false, why: found };
   return [
     ability('mount', mount),
     ability('loop devices', loop),

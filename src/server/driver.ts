@@ -7,7 +7,7 @@ import type { Backend, BackendName } from '../backends/backend';
 import { DiskBackend } from '../backends/disk-backend';
 import { DirectoryBackend, TmpfsBackend } from '../backends/tree-backends';
 import type { Capabilities } from '../csi/capabilities';
-import type { CsiDefinitions } from '../csi/load';
+import { type CsiDefinitions, loadRegistration } from '../csi/load';
 import type { FsType, Host } from '../host/host';
 import { Journal } from '../journal/journal';
 import { NdjsonFile } from '../journal/ndjson-file';
@@ -43,9 +43,22 @@ import { makeGrpcServer } from './grpc';
 import { NodeGauge } from './node-gauge';
 import { Pipeline } from './pipeline';
 import { ownProcess, type ProcessHooks } from './process-control';
+import { registrationHandlers } from './registration/handlers';
+import { clearPlace, findPlace, type RegistrationPlace } from './registration/place';
+import { mountsReachKubelet } from './registration/propagation';
+import { Registration } from './registration/registration';
 import { ScenarioGate } from './scenario-gate';
 import type { SecretPolicy } from './secrets';
 import { UnixSocket } from './socket';
+
+/** The kubelet on this node, and whether to register with it. */
+export interface KubeletOptions {
+  /** Its --root-dir. */
+  dir: string;
+  register: boolean;
+  /** Path of the CSI socket as the kubelet sees it; left out: as this process does. */
+  endpoint?: string | undefined;
+}
 
 export interface DriverOptions {
   dataDir: string;
@@ -82,6 +95,8 @@ export interface DriverOptions {
   faults?: FaultGate;
   /** Puts something around the gate: for a driver that is not alone in its process and still has to stop or die. */
   aroundGate?: (gate: FaultGate) => FaultGate;
+  /** Left out: the driver knows of no kubelet, and somebody else registers it (node-driver-registrar). */
+  kubelet?: KubeletOptions | undefined;
   /** Told when rules may have fired or machines changed. */
   onScenarioChange?: () => void;
   /** The process may end while the socket is open: for a driver that is not what its process is for. */
@@ -111,6 +126,7 @@ export class Driver {
     /** Tells this process from others that share the data folder: the name of its journal. */
     readonly processName: string,
     private readonly unlock: () => Promise<void>,
+    private readonly kubelet: Kubelet | undefined,
   ) {
     const { clock, log } = options;
     this.journal = new Journal({ clock, sink: file });
@@ -121,10 +137,22 @@ export class Driver {
       save: () => this.save(),
       closeSocket: (ms) => this.closeSocket(ms),
     };
+    if (kubelet?.place)
+      this.registration = new Registration({
+        place: kubelet.place,
+        endpoint: options.kubelet?.endpoint ?? options.socket,
+        definition: loadRegistration(),
+        clock,
+        log,
+        keepaliveMs: options.keepaliveMs ?? KEEPALIVE_MS,
+        pipeline: () => this.pipeline,
+        event,
+      });
     const node = new NodeGauge(env);
     this.engine = new Engine({
       clock,
       process: (options.processControl ?? ownProcess)(hooks),
+      registration: this.registration,
       node: () => node.facts(),
       event,
       changed: () => {
@@ -146,11 +174,11 @@ export class Driver {
     const gate = options.faults ?? new ScenarioGate(env, this.engine);
     this.pipeline = new Pipeline({
       env,
-      handlers: makeHandlers(),
+      handlers: makeHandlers(registrationHandlers(() => this.registration)),
       locks: this.locks,
       faults: options.aroundGate?.(gate) ?? gate,
       journal: this.journal,
-      served: servicesOf(options.profile),
+      served: new Set([...servicesOf(options.profile), 'Registration']),
       rules: { ...options.capabilities, strictLimits: options.strictLimits },
       secrets: options.secrets,
     });
@@ -182,6 +210,8 @@ export class Driver {
     });
   }
 
+  /** Undefined where somebody else registers the driver, or nobody. */
+  readonly registration: Registration | undefined;
   private readonly grpc: Server;
   private readonly injector: ConnectionInjector;
   private readonly socket: UnixSocket;
@@ -194,6 +224,10 @@ export class Driver {
     // The kernel tells the files behind mounts and loop devices by their real paths.
     const layout = new Layout(await fs.realpath(dataDir));
     const unlock = await takeFolder(options, layout);
+    const kubelet = await meetKubelet(options).catch(async (error: unknown) => {
+      await unlock();
+      throw error;
+    });
     const processName = `${options.profile}-${keyOf(options.nodeId).slice(0, 12)}`;
     const file = new NdjsonFile(path.join(layout.journal, `${processName}.ndjson`), options.log);
     try {
@@ -203,12 +237,16 @@ export class Driver {
       for (const sentence of recovery.repaired) options.log.warn({}, sentence);
       await env.nodes.announce();
       await file.open();
-      const driver = new Driver(env, options, file, processName, unlock);
+      const driver = new Driver(env, options, file, processName, unlock, kubelet);
       const details = { pid: process.pid, host: hostname(), nodeId: options.nodeId, ...recovery };
       driver.journal.append({ type: 'event', event: 'started', details });
       // Armed before anybody can call.
       driver.scenarios.start();
       await driver.socket.listen();
+      await driver.registration?.start().catch(async (error: unknown) => {
+        await driver.cutOff();
+        throw error;
+      });
       return { driver, recovery };
     } catch (error) {
       await file.close();
@@ -263,6 +301,16 @@ export class Driver {
     return this.options.socket;
   }
 
+  /** Whether mounts made here come to the kubelet: true, or what is wrong; undefined without a kubelet or without mounts. */
+  get mountsReachKubelet(): true | string | undefined {
+    return this.kubelet?.mountsReach;
+  }
+
+  /** The kubelet's folder, without symbolic links. */
+  get kubeletDir(): string | undefined {
+    return this.kubelet?.dir;
+  }
+
   /** Takes no new calls, lets running ones end, removes the socket. Calls that hang are cut off after `drainMs`. */
   stop(drainMs = DRAIN_MS): Promise<void> {
     this.stopping ??= this.shutDown(drainMs);
@@ -281,6 +329,7 @@ export class Driver {
 
   private async cutOff(): Promise<void> {
     this.reopening?.abort();
+    this.registration?.kill();
     // First: what is still said from here on is said to nobody.
     await this.file.close();
     await this.scenarios.stop();
@@ -299,6 +348,8 @@ export class Driver {
   private async shutDown(drainMs: number): Promise<void> {
     const { clock } = this.options;
     this.reopening?.abort();
+    // First: the kubelet is to send nothing more to a driver that goes.
+    await this.registration?.stop();
     await this.socket.stopAccepting();
     // Whoever hangs because a rule says so would hang until the end.
     this.engine.close();
@@ -308,6 +359,7 @@ export class Driver {
       clock.sleep(drainMs, patience.signal).catch(() => undefined),
     ]);
     patience.abort();
+    this.registration?.close();
     this.injector.destroy();
     this.socket.destroyConnections();
     this.grpc.forceShutdown();
@@ -316,6 +368,29 @@ export class Driver {
     await this.file.close();
     await this.unlock();
   }
+}
+
+interface Kubelet {
+  readonly dir: string;
+  /** Undefined where nothing is really mounted. */
+  readonly mountsReach: true | string | undefined;
+  /** Undefined when the driver is not to register itself. */
+  readonly place: RegistrationPlace | undefined;
+}
+
+/** Before anything that takes time: a socket that a killed process left makes the kubelet wait longer and longer. */
+async function meetKubelet({ kubelet, driverName, host, log }: DriverOptions): Promise<Kubelet | undefined> {
+  if (!kubelet) return undefined;
+  const place = await findPlace(kubelet.dir, driverName, kubelet.register);
+  const { kubeletDir: dir, given } = place;
+  if (given !== dir)
+    log.info({ kubelet_dir: given, real: dir }, 'the folder of the kubelet is a symbolic link');
+  if (kubelet.register)
+    for (const file of await clearPlace(place))
+      log.info({ socket: file }, 'removed a registration socket that nobody listened on');
+  const mountsReach = host.kind === 'memory' ? undefined : mountsReachKubelet(dir, await host.mounts.list());
+  if (typeof mountsReach === 'string') log.warn({ kubelet_dir: dir }, mountsReach);
+  return { dir, mountsReach, place: kubelet.register ? place : undefined };
 }
 
 /** @throws Error with one line that a person who started the driver can act on. */

@@ -16,10 +16,15 @@ export function socketPathOf(endpoint: string): string {
   const file = path.resolve(endpoint.replace(/^unix:(\/\/)?/i, ''));
   if (!file.endsWith('.sock'))
     throw new Error(`endpoint ${endpoint}: expected a path that ends in .sock, found ${file}`);
+  checkSocketLength(file, `endpoint ${endpoint}`);
+  return file;
+}
+
+/** @throws Error with one line. `subject` names the option and the path. */
+export function checkSocketLength(file: string, subject: string): void {
   const bytes = Buffer.byteLength(file);
   if (bytes > MAX_SOCKET_PATH_BYTES)
     throw new Error(
-      `endpoint ${endpoint}: a Unix socket's path has at most ${MAX_SOCKET_PATH_BYTES} bytes, this one has ${bytes}; choose a shorter folder`,
+      `${subject}: a Unix socket's path has at most ${MAX_SOCKET_PATH_BYTES} bytes, this one has ${bytes}; choose a shorter folder`,
     );
-  return file;
 }

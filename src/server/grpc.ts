@@ -47,12 +47,14 @@ export function makeGrpcServer(
   return server;
 }
 
-function unary<M extends UnaryMethod>(
+/** @param via the socket, where a process has several for this service. */
+export function unary<M extends UnaryMethod>(
   pipeline: Pipeline,
   method: M,
+  via?: string,
 ): handleUnaryCall<RequestOf<M>, ResponseOf<M>> {
   return (call, callback) => {
-    pipeline.unary(method, call.request, new GrpcIncoming(call)).then(
+    pipeline.unary(method, call.request, new GrpcIncoming(call, via)).then(
       (response) => callback(null, response),
       (error: unknown) => callback(asStatus(error)),
     );
@@ -93,7 +95,10 @@ type AnyCall = ServerUnaryCall<object, object> | ServerWritableStream<object, ob
 class GrpcIncoming implements Incoming {
   private controller: AbortController | undefined;
 
-  constructor(private readonly call: AnyCall) {}
+  constructor(
+    private readonly call: AnyCall,
+    readonly via?: string,
+  ) {}
 
   get signal(): AbortSignal {
     if (!this.controller) {

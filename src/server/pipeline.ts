@@ -24,6 +24,8 @@ export interface Incoming {
   /** Whether it has. */
   readonly abandoned: boolean;
   readonly traceparent: string | undefined;
+  /** Which of several sockets it came by, where that makes a difference. */
+  readonly via?: string | undefined;
 }
 
 export interface PipelineOptions {
@@ -184,6 +186,7 @@ export class Pipeline {
         return incoming.signal;
       },
       effect: (text) => effects.push(scrub.log(text)),
+      ...(incoming.via !== undefined && { via: incoming.via }),
       point: (name) => faults.point(gate, name),
       prepareDisk: async (target) => faults.disk?.(gate, target),
     };

@@ -17,6 +17,17 @@ export interface SocketOptions {
   watchMs?: number;
   /** Neither it nor its connections keep the process alive. */
   unref?: boolean;
+  /** Name beside `file` that it is bound under before it is renamed; left out: eight letters and digits by chance. */
+  fresh?: string;
+  /** How errors speak of it. */
+  words?: SocketWords;
+}
+
+export interface SocketWords {
+  /** What is wrong, such as `endpoint /a/csi.sock`. */
+  subject: string;
+  /** What to do besides stopping or removing what is there, such as `choose another --endpoint`. */
+  remedy: string;
 }
 
 /**
@@ -35,7 +46,7 @@ export class UnixSocket {
   async listen(): Promise<void> {
     const { file } = this.options;
     ensureFolder(path.dirname(file));
-    await makeWay(file);
+    await makeWay(file, this.options.words);
     await this.bind();
     this.watcher = setInterval(() => void this.watch(), this.options.watchMs ?? WATCH_MS);
     this.watcher.unref();
@@ -47,10 +58,14 @@ export class UnixSocket {
     if (this.options.unref) server.unref();
     server.maxConnections = MAX_CONNECTIONS;
     // Never longer than the real name, whose length has been checked.
-    const name = randomBytes(8)
-      .toString('hex')
-      .slice(0, Math.min(8, path.basename(file).length));
+    const name =
+      this.options.fresh ??
+      randomBytes(8)
+        .toString('hex')
+        .slice(0, Math.min(8, path.basename(file).length));
     const fresh = path.join(path.dirname(file), name);
+    // A name of our own that is always the same may be left from a process that was killed right here.
+    if (this.options.fresh !== undefined) await fs.rm(fresh, { force: true });
     await new Promise<void>((resolve, reject) => {
       server.once('error', reject);
       server.listen(fresh, () => {
@@ -103,25 +118,37 @@ export class UnixSocket {
     this.server = undefined;
   }
 
+  /** Stops listening and leaves the file, as a killed process does. */
+  abandon(): void {
+    clearInterval(this.watcher);
+    this.server?.close();
+    this.server = undefined;
+  }
+
   destroyConnections(): void {
     for (const socket of this.connections) socket.destroy();
   }
 }
 
-/** Removes a socket that nobody listens on any more, which a killed process leaves behind. */
-async function makeWay(file: string): Promise<void> {
+/**
+ * Looks whether a socket may be bound there: one that nobody listens on any more, which a killed process leaves behind,
+ * is in nobody's way.
+ * @returns whether there is such a one. @throws Error with one line when something else is there.
+ */
+export async function makeWay(
+  file: string,
+  { subject, remedy }: SocketWords = { subject: `endpoint ${file}`, remedy: 'choose another --endpoint' },
+): Promise<boolean> {
   const stat = await fs.lstat(file).catch((error) => {
     if (errnoOf(error) === 'ENOENT') return undefined;
     throw error;
   });
-  if (!stat) return;
+  if (!stat) return false;
   if (!stat.isSocket())
-    throw new Error(
-      `endpoint ${file}: something that is no socket is there; remove it or choose another --endpoint`,
-    );
-  if (await isAlive(file))
-    throw new Error(`endpoint ${file}: another process listens there; stop it or choose another --endpoint`);
+    throw new Error(`${subject}: something that is no socket is there; remove it or ${remedy}`);
+  if (await isAlive(file)) throw new Error(`${subject}: another process listens there; stop it or ${remedy}`);
   // The rename in bind() replaces it.
+  return true;
 }
 
 function isAlive(file: string): Promise<boolean> {

@@ -56,6 +56,8 @@ export interface Call extends Steps {
   readonly method: Method;
   /** Aborts when the client cancels or its deadline passes. Work on a mount is not abandoned half-way for it. */
   readonly signal: AbortSignal;
+  /** Which of the registration's sockets it came by. */
+  readonly via?: string;
   /** Lets a fault make a disk what it wants right before it is staged. Absent where no fault may act (recovery). */
   prepareDisk?(target: DiskTarget): Promise<PreparedDisk | undefined>;
 }

@@ -1,4 +1,4 @@
-import type { Method } from '../csi/rpcs';
+import type { Method, RegistrationMethod } from '../csi/rpcs';
 import {
   controllerGetCapabilities,
   groupControllerGetCapabilities,
@@ -31,13 +31,19 @@ import { getMetadataAllocated, getMetadataDelta } from './snapshot-metadata';
 export type StreamingMethod = 'GetMetadataAllocated' | 'GetMetadataDelta';
 export type UnaryMethod = Exclude<Method, StreamingMethod>;
 
+/** Everything the pipeline may be asked: those of csi.v1, and those by which the kubelet registers a plugin. */
 export type Handlers = { readonly [M in UnaryMethod]: Handler<M> } & {
   readonly [M in StreamingMethod]: StreamHandler<M>;
 };
 
-/** Every RPC of csi.v1 and the function that answers it. */
-export function makeHandlers(): Handlers {
+/** The functions that answer the kubelet's questions before it calls any RPC of csi.v1 (server/registration). */
+export type RegistrationHandlers = Pick<Handlers, RegistrationMethod>;
+
+/** Every RPC and the function that answers it. */
+export function makeHandlers(registration: RegistrationHandlers): Handlers {
   return {
+    ...registration,
+
     GetPluginInfo: getPluginInfo,
     GetPluginCapabilities: getPluginCapabilities,
     Probe: probe,

@@ -18,7 +18,9 @@ type Listed<Name extends string> = Name | (string & {}) | readonly (Name | (stri
 /** Names of RPCs, or patterns of them: `NodeStageVolume`, `Node*`, `!Probe`. */
 export type RpcSpec = Listed<Method>;
 
-export type ServiceSpec = Listed<'identity' | 'controller' | 'groupController' | 'snapshotMetadata' | 'node'>;
+export type ServiceSpec = Listed<
+  'identity' | 'controller' | 'groupController' | 'snapshotMetadata' | 'node' | 'registration'
+>;
 
 /** `UNAVAILABLE`, or its number from 1 to 16. */
 export type CodeSpec = CodeName | (string & {}) | number;
@@ -113,6 +115,14 @@ export type ProcessSpec =
   | { readonly stopFor: DurationText }
   | { readonly closeSocket: true | DurationText };
 
+/** What the kubelet is to find in its plugins_registry; needs a driver that registers itself. */
+export type RegistrationSpec = { readonly for?: DurationText } & (
+  | { readonly unregister: true }
+  | { readonly second: true }
+  | { readonly dead: true }
+  | { readonly silent: true }
+);
+
 /** One thing that is done to a call; `at` says where, for itself and for the steps after it. */
 export interface StepSpec {
   readonly at?: 'before' | 'instead' | 'after' | (string & {});
@@ -124,6 +134,7 @@ export interface StepSpec {
   readonly respond?: { readonly merge: Readonly<Record<string, unknown>> };
   readonly disk?: DiskSpec;
   readonly process?: ProcessSpec;
+  readonly registration?: RegistrationSpec;
   /** Machines and the states they go to. */
   readonly goto?: Readonly<Record<string, string>>;
 }
@@ -219,6 +230,7 @@ export type ExpectationSpec =
       readonly eventually: {
         readonly volume?: string | VolumeSpec;
         readonly state?: VolumeStateName | 'deleted';
+        readonly registration?: 'registered' | 'refused' | 'withdrawn';
       };
       readonly within?: DurationText;
     })

@@ -1,5 +1,5 @@
 import type { CapabilityKind } from '../../src/csi/capabilities';
-import { type Method, methods, rpcs } from '../../src/csi/rpcs';
+import { type CsiMethod, methods, rpcs } from '../../src/csi/rpcs';
 import { CAPABILITIES } from '../../src/services/capabilities';
 import { outcome, protocol, refusal } from './harness';
 import { minimal } from './requests';
@@ -49,7 +49,7 @@ protocol('T01 an RPC that is not advertised', (bench) => {
   });
 
   /** Empty, well-formed, and broken in every field: the answer is the same. */
-  const everyRequest = (method: Method) => [
+  const everyRequest = (method: CsiMethod) => [
     {},
     minimal[method],
     Object.fromEntries(Object.keys(minimal[method]).map((field) => [field, undefined])),
@@ -95,7 +95,7 @@ protocol('T01 an RPC that is not advertised', (bench) => {
 
   test('with nothing on: what has no gate still answers', async () => {
     const { csi } = await bench.start({ capabilities: 'none' });
-    const open: Method[] = [
+    const open: CsiMethod[] = [
       'GetPluginInfo',
       'GetPluginCapabilities',
       'Probe',

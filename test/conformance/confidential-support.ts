@@ -4,7 +4,7 @@ import { Writable } from 'node:stream';
 import pino from 'pino';
 import type { VolumeCapability } from '../../src/csi/gen/csi/v1/VolumeCapability';
 import { schemaMessages } from '../../src/csi/gen/schema';
-import { type Method, methods, rpcs } from '../../src/csi/rpcs';
+import { type CsiMethod, methods, rpcs } from '../../src/csi/rpcs';
 import { CsiError } from '../../src/csi/status';
 import type { Log } from '../../src/util/log';
 import type { TestDriver } from '../support/driver';
@@ -43,9 +43,9 @@ export async function filesOf(folder: string): Promise<string> {
 /** Answers, good and bad, as a client gets them. */
 export class Answers {
   text = '';
-  readonly codes = new Map<Method, string[]>();
+  readonly codes = new Map<CsiMethod, string[]>();
 
-  async of(method: Method, call: Promise<unknown>): Promise<unknown> {
+  async of(method: CsiMethod, call: Promise<unknown>): Promise<unknown> {
     const answer = await call.catch((error) => error);
     const failed = answer instanceof CsiError;
     this.codes.set(method, [...(this.codes.get(method) ?? []), failed ? answer.codeName : 'OK']);
@@ -75,7 +75,7 @@ export async function lifecycle(
   answers: Answers,
   { size, capability }: { size: number; capability: VolumeCapability },
 ): Promise<void> {
-  const call = async (method: Method, fields: object) =>
+  const call = async (method: CsiMethod, fields: object) =>
     (await answers.of(method, driver.csi[method]({ ...fields, secrets } as never))) as never;
   const id = (found: unknown, field: string) =>
     (found as Record<string, Record<string, string>>)?.[field] ?? {};

@@ -1,11 +1,11 @@
 import { type SchemaField, schemaMessages } from '../../src/csi/gen/schema';
-import { type Method, methods, rpcs } from '../../src/csi/rpcs';
+import { type CsiMethod, methods, rpcs } from '../../src/csi/rpcs';
 import { outcome, protocol } from './harness';
 import { minimal } from './requests';
 
-type Field = readonly [method: Method, field: string];
+type Field = readonly [method: CsiMethod, field: string];
 
-const fieldsOf = (method: Method) =>
+const fieldsOf = (method: CsiMethod) =>
   Object.entries(schemaMessages[rpcs[method].requestType]?.fields ?? {}) as [string, SchemaField][];
 const where = (matches: (name: string, field: SchemaField) => boolean): Field[] =>
   methods.flatMap((method) =>
@@ -29,7 +29,7 @@ function mapOf(bytes: number): Record<string, string> {
 }
 
 protocol('fields of requests', (bench) => {
-  const send = (method: Method, fields: object) =>
+  const send = (method: CsiMethod, fields: object) =>
     outcome(bench.csi[method]({ ...minimal[method], ...fields } as never));
 
   describe('required fields', () => {

@@ -1,9 +1,9 @@
-import type { ClientRequestOf, Method } from '../../src/csi/rpcs';
+import type { ClientRequestOf, CsiMethod } from '../../src/csi/rpcs';
 
 const capability = { mount: {}, access_mode: { mode: 1 as const } };
 
 /** One well-formed request for each method, about things that do not exist. */
-export const minimal: { readonly [M in Method]: ClientRequestOf<M> } = {
+export const minimal: { readonly [M in CsiMethod]: ClientRequestOf<M> } = {
   GetPluginInfo: {},
   GetPluginCapabilities: {},
   Probe: {},

@@ -36,7 +36,7 @@ type ExpectationKeys = { [K in Exclude<keyof Kinds, Elsewhere>]: keyof Input<Kin
   Elsewhere
 >];
 /** Refused in this version. */
-type Refused = 'live' | 'registration';
+type Refused = 'live';
 
 type Eventually = Extract<ExpectationSpec, { eventually: object }>['eventually'];
 type Gap = Extract<ExpectationSpec, { gap: object }>['gap'];
@@ -52,10 +52,7 @@ export const same: [
   Same<Exclude<keyof Document['spec'], Refused>, Keys<ScenarioSpec['spec']>>,
   Same<keyof NonNullable<Document['spec']['limits']>, Keys<LimitsSpec>>,
   Same<ExpectationKeys, Keys<ExpectationSpec>>,
-  Same<
-    Exclude<keyof Input<Kinds['eventually']>['eventually'], 'writable' | 'registration' | 'fault'>,
-    Keys<Eventually>
-  >,
+  Same<Exclude<keyof Input<Kinds['eventually']>['eventually'], 'writable' | 'fault'>, Keys<Eventually>>,
   Same<keyof Input<Kinds['gap']>['gap'], Keys<Gap>>,
   Same<Keys<NonNullable<Input<typeof step>['process']>>, Keys<ProcessSpec>>,
 ] = [true, true, true, true, true, true, true, true, true, true, true, true, true];

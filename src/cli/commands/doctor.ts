@@ -1,4 +1,6 @@
+import { realpath } from 'node:fs/promises';
 import type { Argv } from 'yargs';
+import type { Host } from '../../host/host';
 import type { Command } from '../command';
 import { connect, type DriverArguments, driverOptions } from '../connect';
 import { dataDirOf } from '../data-dir';
@@ -34,6 +36,16 @@ export const doctor: Command<DriverArguments> = {
   },
 };
 
+const KUBELET_DIR = '/var/lib/kubelet';
+
+/** Where there is a kubelet, or its folder in a container: whether it would see what a driver mounts here. */
+async function aboutKubelet(host: Host): Promise<true | string | undefined> {
+  const { mountsReachKubelet } =
+    require('../../server/registration/propagation') as typeof import('../../server/registration/propagation');
+  const real = await realpath(KUBELET_DIR).catch(() => undefined);
+  return real === undefined ? undefined : mountsReachKubelet(real, await host.mounts.list());
+}
+
 async function ask(args: DriverArguments): Promise<{
   process?: string;
   abilities: Ability[];
@@ -45,8 +57,12 @@ async function ask(args: DriverArguments): Promise<{
     if ((error as { code?: string }).code !== 'unreachable' || args.control !== undefined) throw error;
   }
   const { createLinuxHost } = require('../../host/linux') as typeof import('../../host/linux');
-  const { abilitiesOf } = require('../../server/abilities') as typeof import('../../server/abilities');
+  const { ability, abilitiesOf, MOUNT_PROPAGATION } =
+    require('../../server/abilities') as typeof import('../../server/abilities');
   const dataDir = dataDirOf(args.dataDir);
   const host = createLinuxHost({ stateDir: dataDir, cacheDir: `${dataDir}/cache` });
-  return { abilities: abilitiesOf(await host.abilities()) };
+  const found = abilitiesOf(await host.abilities());
+  const reach = await aboutKubelet(host);
+  if (reach !== undefined) found.push(ability(MOUNT_PROPAGATION, reach));
+  return { abilities: found };
 }

@@ -13,7 +13,18 @@ export const status: Command<DriverArguments> = {
     if (args.json) return printJson({ ...reply, held: held.calls });
     print(
       table(
-        ['PROCESS', 'PID', 'SERVICES', 'NODE', 'BACKEND', 'CALLS', 'HELD', 'VOLUMES', 'SCENARIOS'],
+        [
+          'PROCESS',
+          'PID',
+          'SERVICES',
+          'NODE',
+          'BACKEND',
+          'CALLS',
+          'HELD',
+          'VOLUMES',
+          'REGISTRATION',
+          'SCENARIOS',
+        ],
         reply.processes.map((one) => [
           one.process,
           `${one.pid}`,
@@ -23,10 +34,16 @@ export const status: Command<DriverArguments> = {
           `${one.lastCall}`,
           `${one.held.delay + one.held.hang}`,
           `${one.volumes}`,
+          one.registration.state,
           `${one.scenarios.armed} of ${one.scenarios.loaded} armed`,
         ]),
       ),
     );
+    for (const { process, registration } of reply.processes) {
+      if (registration.why !== undefined) print(`  ${process}: ${registration.state}: ${registration.why}`);
+      if (registration.mountPropagation !== undefined)
+        print(`  ${process}: ${registration.mountPropagation}`);
+    }
     for (const call of held.calls)
       print(
         `  ${call.kind} of ${call.method} (call ${call.call}) by ${call.scenario}/${call.rule} for ${Math.round(call.heldMs / 1000)} s`,

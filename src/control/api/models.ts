@@ -143,6 +143,20 @@ export const CallExplanation = schemaOf<Explanation>()({
   armedKnown: z.boolean(),
 });
 
+const Registration = z.strictObject({
+  state: z
+    .enum(['off', 'waiting', 'registered', 'refused'])
+    .describe('off: the driver does not register itself; waiting: the kubelet has not said anything yet'),
+  since: z.iso.datetime().optional(),
+  why: z.string().optional().describe("The kubelet's words when it refused, or what removed the socket"),
+  socket: z.string().optional().describe("In the kubelet's plugins_registry"),
+  endpoint: z.string().optional().describe('Path of the CSI socket as the kubelet is told'),
+  mountPropagation: z
+    .string()
+    .optional()
+    .describe('Why mounts made here do not come to the kubelet, and what to do'),
+});
+
 export const ProcessStatus = z.strictObject({
   process: z.string(),
   pid: z.int(),
@@ -159,6 +173,7 @@ export const ProcessStatus = z.strictObject({
   lastCall: count.describe('Highest number of a call'),
   held: z.strictObject({ delay: count, hang: count }),
   volumes: count.describe('In the data folder'),
+  registration: Registration,
   scenarios: z.strictObject({ loaded: count, armed: count, reloadFailures: count }),
   problems: z.array(ScenarioProblem),
 });

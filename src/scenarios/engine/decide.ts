@@ -1,12 +1,12 @@
 import { once } from '../../util/once';
-import type { CounterKey, Stage, When } from '../model';
-import type { RuleState } from './armed';
+import type { After, CounterKey, Stage, When } from '../model';
+import type { RuleState, ScenarioState } from './armed';
 import type { Count } from './counters';
 import type { CallFacts, KeyMiss, Miss, NodeFacts } from './facts';
 import { matchCall } from './matching';
 import { draw } from './random';
 import { scopeOf } from './scope';
-import { type EventTimes, testAfter } from './timing';
+import { type EventTimes, testAfter, untilAfter } from './timing';
 
 /** A rule acts on a call. */
 export interface Fire {
@@ -82,7 +82,8 @@ function ask(state: RuleState, call: CallFacts, world: DecideWorld): Fire | KeyM
   return { state, stage: rule.stages[index] as Stage, key, ordinal, nth };
 }
 
-function testTime(
+/** Whether it is the rule's time, and the machines are in the states it waits for. Counts nothing. */
+export function testTime(
   { rule, scenario, window }: RuleState,
   call: CallFacts,
   world: DecideWorld,
@@ -90,11 +91,7 @@ function testTime(
   const { after, machine } = rule.when;
   const now = world.now();
   if (after) {
-    const since =
-      after.event === undefined
-        ? scenario.armedAt
-        : world.events.of(eventKey(after.event, scenario.scenario.name, call), after.event);
-    const missed = testAfter(after, since, now);
+    const missed = testAfter(after, sinceOf(after, scenario, call, world), now);
     if (missed) return missed;
   }
   const outside = window?.test(now, scenario.armedAt);
@@ -104,6 +101,30 @@ function testTime(
     if (!states.includes(found)) return { key: `when.machine.${name}`, found, wanted: states.join(' or ') };
   }
   return undefined;
+}
+
+/** Wall time of what `after` counts from; undefined when it has not been. */
+function sinceOf(
+  { event }: After,
+  { armedAt, scenario }: ScenarioState,
+  call: CallFacts,
+  { events }: DecideWorld,
+): number | undefined {
+  return event === undefined ? armedAt : events.of(eventKey(event, scenario.name, call), event);
+}
+
+/** Milliseconds until `testTime` can say something else by the passing of time alone; undefined: never. */
+export function untilOtherTime(
+  { rule: { when }, scenario, window }: RuleState,
+  call: CallFacts,
+  world: DecideWorld,
+): number | undefined {
+  const now = world.now();
+  const found = [
+    window?.untilChange(now, scenario.armedAt),
+    when.after && untilAfter(when.after, sinceOf(when.after, scenario, call, world), now),
+  ].filter((ms) => ms !== undefined);
+  return found.length > 0 ? Math.min(...found) : undefined;
 }
 
 /** Events of a volume are its own; `fired:` is told of the rule, for whatever volume. */

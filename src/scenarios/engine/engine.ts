@@ -2,11 +2,12 @@ import { methods as ALL_METHODS, type Method } from '../../csi/rpcs';
 import type { Clock } from '../../util/clock';
 import type { Action, DiskCondition, LifecycleEvent, Place, Scenario, Step } from '../model';
 import { perform } from './actions';
-import type { ActionCall, ProcessControl } from './actions/action';
+import type { ActionCall, ProcessControl, RegistrationControl } from './actions/action';
 import { type RuleState, type SavedScenario, ScenarioState } from './armed';
-import { type Decision, decide, type Fire } from './decide';
+import { type DecideWorld, type Decision, decide, type Fire, testTime, untilOtherTime } from './decide';
 import type { CallFacts, NodeFacts } from './facts';
 import { HeldCalls } from './held';
+import { actsByTime, TimedRules } from './timed-rules';
 import { EventTimes } from './timing';
 
 /** What the engine tells of itself, for the journal. */
@@ -17,11 +18,15 @@ export type EngineEvent =
   | 'scenarioStopped'
   | 'machine'
   | 'reset'
-  | 'released';
+  | 'released'
+  /** A rule acted by time and not on a call. */
+  | 'fired';
 
 export interface EngineOptions {
   clock: Clock;
   process: ProcessControl;
+  /** Left out: the driver does not register itself. */
+  registration?: RegistrationControl | undefined;
   node(): NodeFacts;
   event(event: EngineEvent, details: object): void;
   /** Counters changed; whoever keeps them may do so soon. */
@@ -60,11 +65,21 @@ export class Engine {
   private byMethod = new Map<Method, readonly RuleState[]>();
   private readonly events = new EventTimes();
   private expiry: AbortController | undefined;
+  private readonly timed: TimedRules;
   /** Fires so far, by `scenario/rule`; never set back. For metrics. */
   readonly totals = new Map<string, number>();
 
   constructor(private readonly options: EngineOptions) {
     this.held = new HeldCalls(options.clock);
+    const call = this.callOfTime();
+    const world = this.world();
+    this.timed = new TimedRules({
+      clock: options.clock,
+      holds: (state) => isActive(state.scenario, world.now()) && testTime(state, call, world) === undefined,
+      untilChange: (state) => untilOtherTime(state, call, world),
+      began: (state) => this.actByTime(state),
+      ended: ({ rule, scenario }) => options.registration?.windowClosed(scenario.scenario.name, rule.name),
+    });
   }
 
   /** Makes these the loaded scenarios, all at once. What did not change goes on counting. */
@@ -120,7 +135,9 @@ export class Engine {
     // Stable: among equals the order of loading.
     all.sort((a, b) => b.rule.priority - a.rule.priority);
     const byMethod = new Map<Method, RuleState[]>();
-    for (const state of all)
+    const timed = new Set(all.filter(({ rule }) => actsByTime(rule)));
+    if (this.options.registration) this.timed.watch([...timed]);
+    for (const state of all.filter((one) => !timed.has(one)))
       for (const method of state.rule.match.methods ?? ALL_METHODS) {
         const list = byMethod.get(method);
         if (list) list.push(state);
@@ -162,12 +179,13 @@ export class Engine {
 
   /** On a call's arrival, once. */
   decide(call: CallFacts): Decision {
-    const rules = this.byMethod.get(call.method) ?? [];
-    const decision = decide(rules, call, {
-      now: () => this.options.clock.now(),
-      node: this.options.node,
-      events: this.events,
-    });
+    const decision = this.ask(this.byMethod.get(call.method) ?? [], call);
+    if (decision.fires.length > 0) this.timed.look();
+    return decision;
+  }
+
+  private ask(rules: readonly RuleState[], call: CallFacts): Decision {
+    const decision = decide(rules, call, this.world());
     for (const { key, rule } of decision.misses) if (key === 'limits.stopIf') this.noteStopped(rule);
     for (const { state } of decision.fires) {
       this.totals.set(state.name, (this.totals.get(state.name) ?? 0) + 1);
@@ -179,6 +197,36 @@ export class Engine {
     }
     if (decision.fires.length > 0) this.options.changed();
     return decision;
+  }
+
+  private world(): DecideWorld {
+    const { clock, node } = this.options;
+    return { now: () => clock.now(), node, events: this.events };
+  }
+
+  /** What a rule looks at that acts by time. Its method is one of those it is about, for messages. */
+  private callOfTime(): CallFacts {
+    return {
+      id: 0,
+      method: 'GetInfo',
+      nodeId: this.options.node().id,
+      volumeId: undefined,
+      volume: () => undefined,
+      pod: () => undefined,
+      plainRequest: () => ({}),
+    };
+  }
+
+  private actByTime(state: RuleState): void {
+    const effects: string[] = [];
+    const { signal } = new AbortController();
+    const call: ActionCall = { ...this.callOfTime(), signal, effect: (text) => effects.push(text) };
+    const { fires } = this.ask([state], call);
+    if (fires.length === 0) return;
+    // Nobody waits for it: what it throws would be an answer, and there is no call.
+    void this.run(fires, () => true, call, true)
+      .catch((error: unknown) => effects.push(String(error)))
+      .then(() => this.options.event('fired', { rule: state.name, effects }));
   }
 
   private noteStopped(rule: string): void {
@@ -205,7 +253,7 @@ export class Engine {
   }
 
   private async act(fire: Fire, { action }: Step, call: ActionCall, lasting: boolean): Promise<void> {
-    const { clock, process, node } = this.options;
+    const { clock, process, registration, node } = this.options;
     const { scenario } = fire.state;
     scenario.active += 1;
     try {
@@ -216,6 +264,7 @@ export class Engine {
         clock,
         held: this.held,
         process,
+        registration,
         node,
         changeMachine: (machine, state) => this.setMachine(scenario.scenario.name, machine, state),
       });
@@ -254,6 +303,7 @@ export class Engine {
     scenario.machines.set(machine, state);
     this.options.event('machine', { scenario: scenarioName, machine, state });
     this.options.machineChanged(scenarioName, machine, state);
+    this.timed.look();
     this.options.changed();
   }
 
@@ -281,12 +331,14 @@ export class Engine {
     }
     if (scenario === undefined) this.events.clear();
     this.watchExpiry();
+    this.timed.look();
     this.options.event('reset', scenario === undefined ? {} : { scenario });
     this.options.changed();
   }
 
   private letGoOf(scenario: string): void {
     this.held.release((call) => call.scenario === scenario);
+    this.options.registration?.heal(scenario);
   }
 
   status(): ScenarioStatus[] {
@@ -320,8 +372,13 @@ export class Engine {
   /** Lets go of everything and watches nothing any more. */
   close(): void {
     this.expiry?.abort();
+    this.timed.close();
     this.held.release();
   }
+}
+
+function isActive(state: ScenarioState, now: number): boolean {
+  return state.armed && state.stopped === undefined && !state.expired(now);
 }
 
 export function actionsOf<K extends Action['kind']>(

@@ -32,16 +32,39 @@ export class WindowTest {
         wanted: `down (${upMs} ms up, ${downMs} ms down)`,
       };
     }
-    // The pattern names whole seconds, and the moment itself belongs to the window.
-    const [last] = this.cron?.previousRuns(1, new Date(now + 1_000)) ?? [];
-    const from = last?.getTime();
-    if (from !== undefined && from <= now && now < from + window.forMs) return undefined;
+    if (this.cronEnd(now, window.forMs) !== undefined) return undefined;
     return {
       key: 'when.window',
       found: 'outside',
       wanted: `${window.forMs} ms from each ${window.cron}`,
     };
   }
+
+  /** Milliseconds until the window opens or closes; undefined: never. */
+  untilChange(now: number, armedAt: number): number | undefined {
+    const { window } = this;
+    if (window.kind === 'duty') {
+      const { upMs, downMs } = window;
+      const phase = (now - armedAt) % (upMs + downMs);
+      return (phase < upMs ? upMs : upMs + downMs) - phase;
+    }
+    const at = this.cronEnd(now, window.forMs) ?? this.cron?.nextRun(new Date(now))?.getTime();
+    return at === undefined ? undefined : at - now;
+  }
+
+  /** When the window closes that is open now. */
+  private cronEnd(now: number, forMs: number): number | undefined {
+    // The pattern names whole seconds, and the moment itself belongs to the window.
+    const [last] = this.cron?.previousRuns(1, new Date(now + 1_000)) ?? [];
+    const from = last?.getTime();
+    return from !== undefined && from <= now && now < from + forMs ? from + forMs : undefined;
+  }
+}
+
+/** Milliseconds until the time that `after` names; undefined when it has come, or its event has not. */
+export function untilAfter(after: After, eventAt: number | undefined, now: number): number | undefined {
+  const left = eventAt === undefined ? 0 : after.delayMs - (now - eventAt);
+  return left > 0 ? left : undefined;
 }
 
 /** When each volume came into each state, for `after: {event: …}`. */

@@ -1,4 +1,4 @@
-import { type Method, methods, rpcs, type ServiceName } from '../../csi/rpcs';
+import { type Method, methods, registrationMethods, rpcs, type ServiceName } from '../../csi/rpcs';
 import type { LifecycleEvent, Pattern, VolumeState } from '../model';
 import { failed, failure, type Parsed } from './parsed';
 import { literalOf, parsePatterns } from './patterns';
@@ -12,6 +12,7 @@ export const SERVICES: Readonly<Record<string, ServiceName>> = {
   groupController: 'GroupController',
   snapshotMetadata: 'SnapshotMetadata',
   node: 'Node',
+  registration: 'Registration',
 };
 
 export const VOLUME_STATES: readonly VolumeState[] = ['created', 'attached', 'staged', 'published'];
@@ -37,20 +38,26 @@ export const ACCESS_MODES = [
   'SINGLE_NODE_MULTI_WRITER',
 ];
 
-/** The methods that patterns of names leave. */
+export const METHOD_NAMES: readonly Method[] = [...methods, ...registrationMethods];
+
+/**
+ * The methods that patterns of names leave. Those of the registration have to be named in full: nobody who says `*` or
+ * `!Probe` thinks of the kubelet's way to a driver.
+ */
 export function parseMethods(sources: readonly string[]): Parsed<ReadonlySet<Method>> {
   const parsed = parsePatterns(sources);
   if (failed(parsed)) return parsed;
-  const unknown = unknownName(parsed.value.patterns, methods);
-  if (unknown !== undefined) return failure(`unknown RPC ${quote(unknown)}${didYouMean(unknown, methods)}`);
-  const left = methods.filter((method) => parsed.value.test(method));
+  const { patterns } = parsed.value;
+  const unknown = unknownName(patterns, METHOD_NAMES);
+  if (unknown !== undefined)
+    return failure(`unknown RPC ${quote(unknown)}${didYouMean(unknown, METHOD_NAMES)}`);
+  const named = registrationMethods.filter((method) => patterns.some(({ source }) => source === method));
+  const left: Method[] = [...methods.filter((method) => parsed.value.test(method)), ...named];
   if (left.length === 0) return failure(`no RPC matches ${quote(parsed.value.source)}`);
   return { value: new Set(left) };
 }
 
 export function parseServices(sources: readonly string[]): Parsed<readonly ServiceName[]> {
-  if (sources.some((source) => source.toLowerCase() === 'registration'))
-    return failure('the service registration is not available in this version');
   const names = Object.keys(SERVICES);
   const lower = (text: string): string =>
     text.startsWith('/') ? text : text.toLowerCase().replace(/-/g, '');
@@ -67,7 +74,7 @@ export function parseServices(sources: readonly string[]): Parsed<readonly Servi
 }
 
 export function methodsOf(services: readonly ServiceName[]): Set<Method> {
-  return new Set(methods.filter((method) => services.includes(rpcs[method].service)));
+  return new Set(METHOD_NAMES.filter((method) => services.includes(rpcs[method].service)));
 }
 
 /** A pattern without wildcards that is none of the names there are. */

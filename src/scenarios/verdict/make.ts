@@ -9,6 +9,7 @@ import { leakEvaluator } from './kinds/leak';
 import { neverEvaluator } from './kinds/never';
 import { orderEvaluator } from './kinds/order';
 import { overlapEvaluator } from './kinds/overlap';
+import { registrationEvaluator } from './kinds/registration';
 import { Since } from './start';
 
 /** What looks after one expectation, from `start` on. */
@@ -28,6 +29,8 @@ export function makeEvaluator(test: Expectation, context: Context, start: Start)
       return idempotentEvaluator(test, context);
     case 'eventually':
       return eventuallyEvaluator(test, context, start);
+    case 'registration':
+      return registrationEvaluator(test, start);
     case 'leak':
       return leakEvaluator(test);
     case 'fired':

@@ -1,4 +1,4 @@
-import type { IdentityRpcs, Method, RequestOf, Rpcs } from '../../csi/rpcs';
+import type { IdentityRpcs, Method, RegistrationRpcs, RequestOf, Rpcs } from '../../csi/rpcs';
 import { anything, type RuleConfig } from './check';
 import { controllerRules } from './controller';
 import { groupControllerRules } from './group';
@@ -14,7 +14,13 @@ const identityRules: RuleTable<IdentityRpcs> = {
   Probe: anything,
 };
 
+const registrationRules: RuleTable<RegistrationRpcs> = {
+  GetInfo: anything,
+  NotifyRegistrationStatus: anything,
+};
+
 const rules: RuleTable<Rpcs> = {
+  ...registrationRules,
   ...identityRules,
   ...controllerRules,
   ...groupControllerRules,

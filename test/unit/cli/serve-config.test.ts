@@ -16,6 +16,7 @@ const defaults: ServeArguments = {
   capabilities: 'all',
   strict: false,
   strictLimits: true,
+  register: false,
   logLevel: 'info',
 };
 

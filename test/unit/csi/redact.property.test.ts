@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { schemaMessages } from '../../../src/csi/gen/schema';
 import { redactMessage, redactRequest } from '../../../src/csi/redact';
-import { type Method, methods, type RequestOf, rpcs } from '../../../src/csi/rpcs';
+import { type CsiMethod, methods, type RequestOf, rpcs } from '../../../src/csi/rpcs';
 import { MARKER, messageOf } from './arbitrary';
 import { codec } from './wire';
 
@@ -39,6 +39,6 @@ test.each(withSecrets)('%s does carry the marker before redaction', (method) => 
   expect(JSON.stringify(secrets)).toContain(MARKER);
 });
 
-function onTheWire<M extends Method>(method: M, fields: object): RequestOf<M> {
+function onTheWire<M extends CsiMethod>(method: M, fields: object): RequestOf<M> {
   return codec(method).requestDeserialize(codec(method).requestSerialize(fields)) as RequestOf<M>;
 }

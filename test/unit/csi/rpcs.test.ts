@@ -3,7 +3,7 @@ import { type Capabilities, closedGate } from '../../../src/csi/capabilities';
 import { alphaMethods, schemaEnums, schemaMessages } from '../../../src/csi/gen/schema';
 import { loadCsi } from '../../../src/csi/load';
 import type { ClientResponseOf, RequestOf, ResponseOf } from '../../../src/csi/rpcs';
-import { isMethod, type Method, methods, rpcs, subjectOf } from '../../../src/csi/rpcs';
+import { type CsiMethod, isMethod, methods, rpcs, subjectOf } from '../../../src/csi/rpcs';
 
 const definitions = loadCsi();
 
@@ -169,7 +169,7 @@ describe('closedGate', () => {
 });
 
 describe('subjectOf', () => {
-  const decode = <M extends Method>(method: M, fields: object): RequestOf<M> => {
+  const decode = <M extends CsiMethod>(method: M, fields: object): RequestOf<M> => {
     const definition = definitions[rpcs[method].service][method];
     return definition.requestDeserialize(definition.requestSerialize(fields)) as RequestOf<M>;
   };

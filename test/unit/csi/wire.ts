@@ -1,7 +1,7 @@
 import { type CsiDefinitions, loadCsi } from '../../../src/csi/load';
 import {
   type ClientRequestOf,
-  type Method,
+  type CsiMethod,
   type RequestOf,
   type ResponseOf,
   rpcs,
@@ -16,20 +16,20 @@ interface Codec {
   responseDeserialize(bytes: Buffer): object;
 }
 
-export function codec(method: Method): Codec {
+export function codec(method: CsiMethod): Codec {
   return definitions[rpcs[method].service][method] as unknown as Codec;
 }
 
 /** The request as a service gets it: through the real encoder and decoder. */
-export function request<M extends Method>(method: M, fields: ClientRequestOf<M>): RequestOf<M> {
+export function request<M extends CsiMethod>(method: M, fields: ClientRequestOf<M>): RequestOf<M> {
   return fromBytes(method, codec(method).requestSerialize(fields));
 }
 
-export function fromBytes<M extends Method>(method: M, bytes: Buffer): RequestOf<M> {
+export function fromBytes<M extends CsiMethod>(method: M, bytes: Buffer): RequestOf<M> {
   return codec(method).requestDeserialize(bytes) as RequestOf<M>;
 }
 
-export function response<M extends Method>(method: M, fields: ResponseOf<M>): object {
+export function response<M extends CsiMethod>(method: M, fields: ResponseOf<M>): object {
   return codec(method).responseDeserialize(codec(method).responseSerialize(fields));
 }
 

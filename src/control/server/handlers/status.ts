@@ -1,4 +1,5 @@
 import type { HostAbilities } from '../../../host/host';
+import { ability, MOUNT_PROPAGATION } from '../../../server/abilities';
 import { leaksOf } from '../../../server/inspect';
 import { namesIn } from '../../../util/files';
 import type { ReplyOf } from '../../api/route';
@@ -18,10 +19,13 @@ export const statusHandlers = {
     return { processes: [own, ...answers.flat().sort(byName)], unreachable: [...unreachable] };
   },
 
-  doctor: async (_, { driver: { env, processName } }) => ({
+  doctor: async (_, { driver: { env, processName, mountsReachKubelet: reach } }) => ({
     process: processName,
     host: env.host.kind,
-    abilities: listed(await env.host.abilities()),
+    abilities: [
+      ...listed(await env.host.abilities()),
+      ...(reach === undefined ? [] : [ability(MOUNT_PROPAGATION, reach)]),
+    ],
     leaks: await leaksOf(env),
   }),
 
@@ -61,6 +65,10 @@ function ownStatus({ driver, startedAt, places }: Context): ProcessStatus {
       hang: held.filter(({ kind }) => kind === 'hang').length,
     },
     volumes: namesIn(layout.volumes).filter((name) => !name.startsWith('.')).length,
+    registration: {
+      ...(driver.registration?.status() ?? { state: 'off' }),
+      ...(typeof driver.mountsReachKubelet === 'string' && { mountPropagation: driver.mountsReachKubelet }),
+    },
     scenarios: {
       loaded: loaded.length,
       armed: loaded.filter(({ armed }) => armed).length,
@@ -82,9 +90,5 @@ function listed(abilities: HostAbilities): ReplyOf<Routes['doctor']>['abilities'
     ...Object.entries(others),
     ...Object.entries(filesystems).map(([type, able]) => [`filesystem ${type}`, able] as const),
   ];
-  return all.map(([name, able]) => ({
-    name,
-    available: able === true,
-    ...(able !== true && { why: able }),
-  }));
+  return all.map(([name, able]) => ability(name, able));
 }

@@ -1,5 +1,5 @@
 import type { Clock } from '../../../util/clock';
-import type { Action, DiskCondition } from '../../model';
+import type { Action, DiskCondition, RegistrationAct } from '../../model';
 import type { Fire } from '../decide';
 import type { CallFacts, NodeFacts } from '../facts';
 import type { HeldCalls } from '../held';
@@ -12,6 +12,16 @@ export interface ProcessControl {
   stopFor(ms: number): Promise<void>;
   /** Cuts every connection and removes the socket; it listens again after that time, or at `reopen`. */
   closeSocket(ms: number | undefined): Promise<void>;
+}
+
+/** What rules may do to the registration with the kubelet. */
+export interface RegistrationControl {
+  /** Begins at once, and goes on by itself for the act's time, or until `heal`. */
+  act(act: RegistrationAct, by: { scenario: string; rule: string }): void;
+  /** Ends what the scenario's rules did, or what any did. */
+  heal(scenario?: string): void;
+  /** The time of a rule that acts by time is over: ends what it began for no time of its own. */
+  windowClosed(scenario: string, rule: string): void;
 }
 
 /** A call while rules act on it. */
@@ -30,6 +40,8 @@ export interface ActionContext {
   readonly clock: Clock;
   readonly held: HeldCalls;
   readonly process: ProcessControl;
+  /** Undefined where the driver does not register itself. */
+  readonly registration: RegistrationControl | undefined;
   node(): NodeFacts;
   changeMachine(machine: string, state: string): void;
 }

@@ -5,6 +5,7 @@ import { error } from './error';
 import { goto } from './goto';
 import { hang } from './hang';
 import { process } from './process';
+import { registration } from './registration';
 
 /** Changes a message; the engine does that where the message is. */
 type MessageAction = 'set' | 'respond';
@@ -13,7 +14,14 @@ type DiskAction = 'disk';
 type Performed = Exclude<Action['kind'], MessageAction | DiskAction>;
 
 /** Every action that is done to a call, one a file. A new kind is a file here and a line in this table. */
-const performers: { readonly [K in Performed]: Perform<K> } = { delay, error, goto, hang, process };
+const performers: { readonly [K in Performed]: Perform<K> } = {
+  delay,
+  error,
+  goto,
+  hang,
+  process,
+  registration,
+};
 
 export async function perform(action: Action, context: ActionContext): Promise<void> {
   if (!isPerformed(action)) return;

@@ -88,8 +88,7 @@ function eventually({
   eventually: { volume, state, writable, registration, fault },
   within,
 }: (ExpectationInput & { kind: 'eventually' })['value']): ExpectationTest {
-  if (registration !== undefined)
-    return { kind: 'unavailable', why: 'needs a cluster: the kubelet knows the registration' };
+  if (registration !== undefined) return { kind: 'registration', state: registration, withinMs: within };
   if (fault !== undefined || state === 'healed' || state === 'active')
     return { kind: 'unavailable', why: 'needs live faults, which are not available in this version' };
   if (writable !== undefined) return { kind: 'unavailable', why: 'needs a cluster: writable asks in a pod' };

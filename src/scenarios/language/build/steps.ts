@@ -17,7 +17,17 @@ export interface LocatedStep extends Step {
 /** What makes an error of it says then which code it is and whose. */
 const NO_MESSAGE: ParsedTemplate = { source: '', parts: [] };
 
-const KINDS = ['delay', 'error', 'hang', 'set', 'respond', 'disk', 'process', 'goto'] as const;
+const KINDS = [
+  'delay',
+  'error',
+  'hang',
+  'set',
+  'respond',
+  'disk',
+  'process',
+  'registration',
+  'goto',
+] as const;
 
 /** The steps of `then`. `at` holds for its own step and for those after it. */
 export function buildSteps(
@@ -63,7 +73,7 @@ function checkPlace(place: string, methods: readonly Method[], report: Report, p
 }
 
 function actionsOf(step: StepInput, methods: readonly Method[], report: Report, path: Path): Action[] {
-  const { delay, error, hang, set, respond, disk, process, goto } = step;
+  const { delay, error, hang, set, respond, disk, process, registration, goto } = step;
   if (delay !== undefined) return [{ kind: 'delay', delay }];
   if (error !== undefined) {
     const at: Path = [...path, 'error', 'message'];
@@ -77,6 +87,7 @@ function actionsOf(step: StepInput, methods: readonly Method[], report: Report, 
   }
   if (disk !== undefined) return [{ kind: 'disk', condition: disk }];
   if (process !== undefined) return [{ kind: 'process', act: process }];
+  if (registration !== undefined) return [{ kind: 'registration', act: registration }];
   return Object.entries(goto ?? {}).map(([machine, state]) => ({ kind: 'goto', machine, state }));
 }
 

@@ -1,4 +1,5 @@
 import { methods as allMethods } from '../../../csi/rpcs';
+import { actsByTime } from '../../engine/timed-rules';
 import type { Scenario } from '../../model';
 import { isBeyond } from '../build/places';
 import type { BuiltRule } from '../build/rule';
@@ -11,6 +12,7 @@ import type { Report } from '../report';
 export function lintReach(built: BuiltRule, scenario: Scenario, report: Report): void {
   lintStages(built, report);
   lintSteps(built, report);
+  lintTimed(built, report);
   lintHangs(built, scenario, report);
 }
 
@@ -65,6 +67,19 @@ function lintSteps({ rule, steps }: BuiltRule, report: Report): void {
         `can never be reached: the work is not done, so the call does not come to "${step.place}"`,
       );
 }
+
+/** A rule that acts when its time comes has no call before it. */
+function lintTimed({ rule, steps }: BuiltRule, report: Report): void {
+  if (!actsByTime(rule)) return;
+  for (const { action, path } of steps)
+    if (!WITHOUT_CALL.has(action.kind))
+      report.errorAtKey(
+        [...path, action.kind],
+        `there is no call for ${action.kind}: a rule with a step of the registration and a time of its own acts by time; make it a rule of its own`,
+      );
+}
+
+const WITHOUT_CALL: ReadonlySet<string> = new Set(['registration', 'process', 'goto', 'delay']);
 
 const endsCall = ({ action }: LocatedStep): boolean =>
   action.kind === 'error' || (action.kind === 'process' && action.act.kind === 'exit');

@@ -123,7 +123,10 @@ export const expectationKinds = {
           'created, attached, staged, published or deleted',
         ).optional(),
         writable: flag.optional(),
-        registration: text('a state of the registration').optional(),
+        registration: nameOf(
+          ['registered', 'refused', 'withdrawn'],
+          'registered, refused or withdrawn',
+        ).optional(),
         fault: text('the name of a live fault').optional(),
       },
       'a map such as {volume: "*", state: published}',

@@ -1,7 +1,14 @@
 import { z } from 'zod';
-import { methods as allMethods } from '../../../csi/rpcs';
 import { parseExpression } from '../expression';
-import { ACCESS_MODES, parseMethods, parseServices, SERVICES, unknownName, VOLUME_STATES } from '../names';
+import {
+  ACCESS_MODES,
+  METHOD_NAMES,
+  parseMethods,
+  parseServices,
+  SERVICES,
+  unknownName,
+  VOLUME_STATES,
+} from '../names';
 import { parseQuantityTest } from '../numbers';
 import { failed, failure, type Parsed } from '../parsed';
 import { parsePatterns } from '../patterns';
@@ -21,11 +28,11 @@ import {
 
 export const methods = parsedBy(patternSources, parseMethods).meta({
   description: 'Names of RPCs such as NodeStageVolume, or patterns of them.',
-  names: allMethods,
+  names: METHOD_NAMES,
 });
 
 export const services = parsedBy(patternSources, parseServices).meta({
-  description: 'identity, controller, groupController, snapshotMetadata or node.',
+  description: 'identity, controller, groupController, snapshotMetadata, node or registration.',
   names: Object.keys(SERVICES),
 });
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { Code, type CodeName } from '../../../csi/status';
-import type { Delay, DiskCondition, ProcessAct } from '../../model';
+import type { Delay, DiskCondition, ProcessAct, RegistrationAct } from '../../model';
 import { parseDuration } from '../durations';
 import { parseTemplate } from '../expression';
 import { failed, failure, type Parsed } from '../parsed';
@@ -171,6 +171,28 @@ const process = shape(
   return { kind: 'closeSocket', forMs: closeSocket === true ? undefined : closeSocket };
 });
 
+const REGISTRATION_ACTS = ['unregister', 'second', 'dead', 'silent'] as const;
+
+const registration = shape(
+  {
+    ...(Object.fromEntries(
+      REGISTRATION_ACTS.map((name) => [name, z.literal(true, { error: expected('true') }).optional()]),
+    ) as Record<(typeof REGISTRATION_ACTS)[number], z.ZodOptional<z.ZodLiteral<true>>>),
+    for: positiveDuration.optional(),
+  },
+  'a map such as {unregister: true, for: 15s}',
+).transform(({ for: forMs, ...acts }, context): RegistrationAct => {
+  const [kind, ...others] = REGISTRATION_ACTS.filter((name) => acts[name] !== undefined);
+  if (kind === undefined || others.length > 0) {
+    context.addIssue({
+      code: 'custom',
+      message: 'expected exactly one of unregister, second, dead and silent',
+    });
+    return z.NEVER;
+  }
+  return { kind, forMs };
+});
+
 /** Of a part of the language that another version brings: never ignored. */
 const unavailable = (what: string) =>
   z
@@ -196,7 +218,7 @@ export const step = shape(
     process: process.optional(),
     goto: mapOf(text('the name of a state'), 'a map such as {attach: done}').optional(),
     live: unavailable('live faults are'),
-    registration: unavailable('faults of the registration are'),
+    registration: registration.optional(),
   },
   'a step such as {delay: 5s}',
 );

@@ -23,6 +23,10 @@ export function firedEvaluator({ rule, times }: Test, { rules }: Context): Evalu
       if (own > 0) evidence.add(call);
       else if (methods()?.includes(call.method)) ofItsMethods += 1;
     },
+    event({ event, details }) {
+      // A rule that acts by time: no call tells of it.
+      if (event === 'fired' && matchesRule(rule, String((details as { rule?: unknown }).rule))) fired += 1;
+    },
     outcome({ final }): Outcome {
       const { holds, forGood } = standing(times, fired);
       const status = forGood || final ? (holds ? 'passed' : 'failed') : 'pending';

@@ -57,8 +57,8 @@ describe('expectations', () => {
     ],
     ['{probe: {mode: after}}', { kind: 'unavailable', why: 'needs a cluster: probe runs in a pod' }],
     [
-      '{eventually: {registration: registered}}',
-      { kind: 'unavailable', why: 'needs a cluster: the kubelet knows the registration' },
+      '{eventually: {registration: registered}, within: 90s}',
+      { kind: 'registration', state: 'registered', withinMs: 90_000 },
     ],
     [
       '{eventually: {fault: hung, state: healed}}',

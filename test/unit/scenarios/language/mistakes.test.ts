@@ -81,12 +81,6 @@ describe('a mistake in a scenario is one line with its place', () => {
     expect(ruleProblems('{match: {rpc: Probe}, then: [{live: a}]}')).toEqual([
       'live faults are not available in this version',
     ]);
-    expect(
-      ruleProblems('{match: {service: registration}, then: [{registration: {unregister: true}}]}'),
-    ).toEqual([
-      'the service registration is not available in this version',
-      'faults of the registration are not available in this version',
-    ]);
   });
 
   it.each([
@@ -97,7 +91,7 @@ describe('a mistake in a scenario is one line with its place', () => {
     ],
     [
       '{match: {service: nod}, then: [{delay: 5s}]}',
-      'unknown service "nod" (did you mean "node"?): expected identity, controller, groupController, snapshotMetadata or node',
+      'unknown service "nod" (did you mean "node"?): expected identity, controller, groupController, snapshotMetadata, node or registration',
     ],
     [
       '{match: {rpc: NodeStageVolume, node: "/a(/"}, then: [{delay: 5s}]}',
@@ -161,7 +155,7 @@ describe('a mistake in a scenario is one line with its place', () => {
     ],
     [
       '{match: {rpc: Probe}, then: [{}]}',
-      'expected a step such as {delay: 5s}: one of at, delay, error, hang, set, respond, disk, process or goto',
+      'expected a step such as {delay: 5s}: one of at, delay, error, hang, set, respond, disk, process, registration or goto',
     ],
     ['{match: {rpc: Probe}, then: [{delay: {uniform: [5s, 1s]}}]}', 'expected the shorter duration first'],
     ['{match: {rpc: Probe}, then: [{delay: {ramp: [5s]}}]}', 'ramp and every belong together'],

@@ -1,7 +1,7 @@
-import type { Method } from '../../../../src/csi/rpcs';
+import type { CsiMethod } from '../../../../src/csi/rpcs';
 import { verdictOn } from './support';
 
-const absolute: [Method, string][] = [
+const absolute: [CsiMethod, string][] = [
   ['NodeStageVolume', 'staging_target_path'],
   ['NodeUnstageVolume', 'staging_target_path'],
   ['NodePublishVolume', 'target_path'],
@@ -10,11 +10,11 @@ const absolute: [Method, string][] = [
   ['NodeGetVolumeStats', 'staging_target_path'],
   ['NodeExpandVolume', 'staging_target_path'],
 ];
-const mayBeRelative: [Method, string][] = [
+const mayBeRelative: [CsiMethod, string][] = [
   ['NodeGetVolumeStats', 'volume_path'],
   ['NodeExpandVolume', 'volume_path'],
 ];
-const optional: [Method, string][] = [
+const optional: [CsiMethod, string][] = [
   ['NodePublishVolume', 'staging_target_path'],
   ['NodeGetVolumeStats', 'staging_target_path'],
   ['NodeExpandVolume', 'staging_target_path'],

@@ -1,12 +1,12 @@
 import { schemaMessages } from '../../../../src/csi/gen/schema';
-import { type Method, methods, rpcs } from '../../../../src/csi/rpcs';
+import { type CsiMethod, methods, rpcs } from '../../../../src/csi/rpcs';
 import { valid, verdict, verdictOn } from './support';
 
 test.each(methods)('%s: a request with nothing but its required fields is fine', (method) => {
   expect(verdict(method, {})).toBe('OK');
 });
 
-const strings: [Method, string][] = [
+const strings: [CsiMethod, string][] = [
   ['CreateVolume', 'name'],
   ['DeleteVolume', 'volume_id'],
   ['ControllerPublishVolume', 'volume_id'],
@@ -40,7 +40,7 @@ test.each(strings)('%s: %s must not be empty', (method, field) => {
   );
 });
 
-const paths: [Method, string][] = [
+const paths: [CsiMethod, string][] = [
   ['NodeStageVolume', 'staging_target_path'],
   ['NodeUnstageVolume', 'staging_target_path'],
   ['NodePublishVolume', 'target_path'],
@@ -55,7 +55,7 @@ test.each(paths)('%s: %s must not be empty', (method, field) => {
   );
 });
 
-const messages: [Method, string][] = [
+const messages: [CsiMethod, string][] = [
   ['ControllerPublishVolume', 'volume_capability'],
   ['ControllerExpandVolume', 'capacity_range'],
   ['NodeStageVolume', 'volume_capability'],
@@ -68,7 +68,7 @@ test.each(messages)('%s: %s must be there', (method, field) => {
   );
 });
 
-const lists: [Method, string][] = [
+const lists: [CsiMethod, string][] = [
   ['CreateVolume', 'volume_capabilities'],
   ['ValidateVolumeCapabilities', 'volume_capabilities'],
   ['CreateVolumeGroupSnapshot', 'source_volume_ids'],

@@ -1,21 +1,22 @@
 import { SERVICE_ACCOUNT_TOKENS } from '../../../../src/csi/context-keys';
 import { schemaMessages } from '../../../../src/csi/gen/schema';
-import { type Method, methods, rpcs } from '../../../../src/csi/rpcs';
+import { type CsiMethod, methods, rpcs } from '../../../../src/csi/rpcs';
 import { everything, mount, valid, verdict, verdictOn } from './support';
 
-const fieldsOf = (method: Method) => Object.entries(schemaMessages[rpcs[method].requestType]?.fields ?? {});
+const fieldsOf = (method: CsiMethod) =>
+  Object.entries(schemaMessages[rpcs[method].requestType]?.fields ?? {});
 const isPath = (name: string) => name.endsWith('_path');
 
 /** Every string field of every request by the schema, so that a new one is tested without anyone remembering. */
 const strings = methods.flatMap((method) =>
   fieldsOf(method)
     .filter(([name, field]) => field.type === 'string' && !field.label && !isPath(name))
-    .map(([name]): [Method, string, number] => [method, name, name === 'node_id' ? 256 : 128]),
+    .map(([name]): [CsiMethod, string, number] => [method, name, name === 'node_id' ? 256 : 128]),
 );
 const maps = methods.flatMap((method) =>
   fieldsOf(method)
     .filter(([, field]) => field.label === 'map')
-    .map(([name]): [Method, string] => [method, name]),
+    .map(([name]): [CsiMethod, string] => [method, name]),
 );
 
 test('requests have 30 limited strings and 33 limited maps', () => {
@@ -91,7 +92,7 @@ test.each([
 const capabilityFields = methods.flatMap((method) =>
   fieldsOf(method)
     .filter(([, field]) => field.type === 'csi.v1.VolumeCapability')
-    .map(([name, field]): [Method, string, boolean] => [method, name, field.label === 'repeated']),
+    .map(([name, field]): [CsiMethod, string, boolean] => [method, name, field.label === 'repeated']),
 );
 
 test.each(capabilityFields)('%s: %s holds its strings to their limits', (method, field, repeated) => {

@@ -1,5 +1,5 @@
 import { schemaEnums } from '../../../../src/csi/gen/schema';
-import type { ClientRequestOf, Method } from '../../../../src/csi/rpcs';
+import type { ClientRequestOf, CsiMethod } from '../../../../src/csi/rpcs';
 import { CsiError } from '../../../../src/csi/status';
 import { type RuleConfig, validateRequest } from '../../../../src/services/rules';
 import { request } from '../../csi/wire';
@@ -22,7 +22,7 @@ export function without(kind: 'plugin' | 'controller' | 'group' | 'node', ...mis
 export const mount = { mount: { fs_type: 'ext4' }, access_mode: { mode: 1 as const } };
 
 /** One valid request a method, with every required field and nothing else. */
-export const valid: { [M in Method]: ClientRequestOf<M> } = {
+export const valid: { [M in CsiMethod]: ClientRequestOf<M> } = {
   GetPluginInfo: {},
   GetPluginCapabilities: {},
   Probe: {},
@@ -61,7 +61,7 @@ export const valid: { [M in Method]: ClientRequestOf<M> } = {
  * What the rules say about a valid request with some fields replaced, as `CODE message`; `OK` when they have
  * nothing to say. The request travels through the real encoder and decoder.
  */
-export function verdict<M extends Method>(
+export function verdict<M extends CsiMethod>(
   method: M,
   fields: ClientRequestOf<M>,
   config: RuleConfig = everything,
@@ -76,6 +76,6 @@ export function verdict<M extends Method>(
 }
 
 /** The same for a field known only by its name, for tables of methods and fields. */
-export function verdictOn(method: Method, field: string, value: unknown, config?: RuleConfig): string {
+export function verdictOn(method: CsiMethod, field: string, value: unknown, config?: RuleConfig): string {
   return verdict(method, { [field]: value }, config);
 }

@@ -1,5 +1,5 @@
 import { schemaMessages } from '../../../../src/csi/gen/schema';
-import { type Method, methods, rpcs } from '../../../../src/csi/rpcs';
+import { type CsiMethod, methods, rpcs } from '../../../../src/csi/rpcs';
 import { CsiError } from '../../../../src/csi/status';
 import { validateRequest } from '../../../../src/services/rules';
 import { bytesField, codec, fromBytes, varintField } from '../../csi/wire';
@@ -118,7 +118,7 @@ test('every capability of a list is looked at', () => {
 });
 
 /** The number of a field, found by encoding it. */
-function numberOf(method: Method, field: string): number {
+function numberOf(method: CsiMethod, field: string): number {
   const label = schemaMessages[rpcs[method].requestType]?.fields[field]?.label;
   const [tag = 0] = codec(method).requestSerialize({ [field]: label === 'repeated' ? [{}] : {} });
   return tag >> 3;
