@@ -47,7 +47,8 @@ export class ControlServer {
   url: string | undefined;
   private readonly stopping = new AbortController();
   private readonly running = new Set<Promise<void>>();
-  private readonly closers: (() => void | Promise<void>)[] = [];
+  private unix: UnixSocket | undefined;
+  private readonly servers: HttpServer[] = [];
   private readonly metrics: CallMetrics;
   private readonly startedAt: string;
   private dispatcher: Dispatcher | undefined;
@@ -88,7 +89,7 @@ export class ControlServer {
         const unix = new UnixSocket({ file, log, onConnection: (connection) => http.take(connection) });
         await unix.listen();
         this.socket = file;
-        this.closers.push(() => unix.stopAccepting());
+        this.unix = unix;
       } finally {
         await unlock();
       }
@@ -159,7 +160,7 @@ export class ControlServer {
         void done.finally(() => this.running.delete(done));
       },
     });
-    this.closers.push(() => http.close());
+    this.servers.push(http);
     return http;
   }
 
@@ -217,11 +218,12 @@ export class ControlServer {
   async stop(): Promise<void> {
     this.stopping.abort();
     this.metrics.stop();
+    await this.unix?.stopAccepting();
     const patience = new AbortController();
     const waited = this.driver.env.clock.sleep(STOP_MS, patience.signal).catch(() => undefined);
     await Promise.race([Promise.allSettled([...this.running]), waited]);
     patience.abort();
-    for (const close of this.closers) await close();
+    for (const server of this.servers) server.close();
   }
 }
 

@@ -7,6 +7,13 @@ export interface HttpOptions {
   answer(request: IncomingMessage, response: ServerResponse): void;
 }
 
+interface Client {
+  /** Requests that are being answered. */
+  running: number;
+  patience: NodeJS.Timeout | undefined;
+}
+
+const MAX_CONNECTIONS = 256;
 const MAX_HEADER_BYTES = 16 * 1024;
 
 /**
@@ -15,31 +22,41 @@ const MAX_HEADER_BYTES = 16 * 1024;
  */
 export class HttpServer {
   readonly server: Server;
-  private readonly patience = new Map<Socket, NodeJS.Timeout>();
+  private readonly clients = new Map<Socket, Client>();
 
   constructor(private readonly options: HttpOptions) {
     this.server = createServer({ maxHeaderSize: MAX_HEADER_BYTES });
-    this.server.maxConnections = 256;
+    this.server.maxConnections = MAX_CONNECTIONS;
     this.server.on('connection', (socket: Socket) => {
-      this.expect(socket);
-      socket.once('close', () => this.forget(socket));
+      const client: Client = { running: 0, patience: undefined };
+      this.clients.set(socket, client);
+      this.expect(socket, client);
+      socket.once('close', () => {
+        clearTimeout(client.patience);
+        this.clients.delete(socket);
+      });
     });
     this.server.on('request', (request, response) => {
-      clearTimeout(this.patience.get(request.socket));
-      response.once('close', () => this.expect(request.socket));
+      const client = this.clients.get(request.socket);
+      if (client) this.follow(request.socket, client, response);
       options.answer(request, response);
     });
   }
 
-  private expect(socket: Socket): void {
-    if (socket.destroyed) return;
-    clearTimeout(this.patience.get(socket));
-    this.patience.set(socket, setTimeout(() => socket.destroy(), this.options.headMs).unref());
+  /** A client may ask on before it has its answer: it is slow only when it has nothing to wait for itself. */
+  private follow(socket: Socket, client: Client, response: ServerResponse): void {
+    clearTimeout(client.patience);
+    client.running += 1;
+    response.once('close', () => {
+      client.running -= 1;
+      if (client.running === 0) this.expect(socket, client);
+    });
   }
 
-  private forget(socket: Socket): void {
-    clearTimeout(this.patience.get(socket));
-    this.patience.delete(socket);
+  private expect(socket: Socket, client: Client): void {
+    if (socket.destroyed) return;
+    clearTimeout(client.patience);
+    client.patience = setTimeout(() => socket.destroy(), this.options.headMs).unref();
   }
 
   /** Serves a connection that came by another way than this server's own port. */
@@ -50,6 +67,6 @@ export class HttpServer {
   /** Cuts every connection and listens no more. */
   close(): void {
     this.server.close();
-    for (const socket of this.patience.keys()) socket.destroy();
+    for (const socket of this.clients.keys()) socket.destroy();
   }
 }

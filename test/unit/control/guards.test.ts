@@ -7,6 +7,8 @@ import { connectControl } from '../../../src/control/client';
 import { parseListen } from '../../../src/control/listen';
 import { type Controlled, type Raw, raw, startControlled } from './support';
 
+/** Patience of the server under test. */
+const HEAD_MS = 200;
 const TOKEN = 'a-token-of-32-characters-exactly';
 
 describe('on TCP', () => {
@@ -150,7 +152,7 @@ describe('where it may listen', () => {
 describe('on the Unix socket', () => {
   let it_: Controlled;
   beforeAll(async () => {
-    it_ = await startControlled({ control: { headMs: 200, bodyMs: 200 } });
+    it_ = await startControlled({ control: { headMs: HEAD_MS, bodyMs: HEAD_MS } });
   });
   afterAll(() => it_.close());
 
@@ -254,6 +256,25 @@ describe('on the Unix socket', () => {
     const slow = connect();
     slow.write('GET /v1/status HTTP/1.1\r\nHost: localhost\r\n\r\nGET /v1/status HTTP/1.1\r\n');
     expect((await everything(slow)).match(/HTTP\/1\.1/g)).toHaveLength(1);
+  });
+
+  it('who asks on before the answer is not cut while it waits', async () => {
+    const socket = connect();
+    const head = (path: string) => `GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`;
+    socket.write(head('/v1/status') + head('/v1/journal?follow=1'));
+    let text = '';
+    let answered = false;
+    for await (const chunk of socket) {
+      text += String(chunk);
+      // A call that comes after the patience for heads is over, as another connection shows, must still be told.
+      if (!answered && text.match(/HTTP\/1\.1 200/g)?.length === 2) {
+        answered = true;
+        expect(await everything(connect())).toBe('');
+        await it_.test.csi.Probe();
+      }
+      if (text.includes('"change":"answered"')) break;
+    }
+    expect(text).toContain('"method":"Probe"');
   });
 
   it('who never finishes a body is told, and cut', async () => {
