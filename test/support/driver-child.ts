@@ -18,6 +18,8 @@ export interface ChildConfig {
   refuseGrowth: boolean;
   /** What every disk meets before it is staged, once armed. */
   condition?: DiskCondition;
+  /** Files of scenarios, which then act in place of `hold` and `condition`, on this very process. */
+  scenarios?: string[];
 }
 
 const say = (line: string) => process.stdout.write(`${line}\n`);
@@ -76,7 +78,7 @@ async function main(): Promise<void> {
     root: config.root,
     dataDir: config.dataDir,
     capabilities: config.capabilities,
-    faults: gate,
+    ...(config.scenarios ? { scenarios: config.scenarios } : { faults: gate }),
   });
   say(`ready ${driver.dir}`);
 }

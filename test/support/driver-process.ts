@@ -68,6 +68,13 @@ export class DriverProcess implements DriverLike {
     });
   }
 
+  /** Of a process that ended by itself; resolves when it has. */
+  async exitCode(): Promise<number | null> {
+    if (this.child.exitCode === null && this.child.signalCode === null) await once(this.child, 'exit');
+    this.csi.close();
+    return this.child.exitCode;
+  }
+
   /** SIGKILL; resolves when the process is gone, if it is not already. */
   async kill(): Promise<void> {
     if (this.child.exitCode !== null || this.child.signalCode !== null) return;

@@ -118,6 +118,7 @@ export class Gallery {
   async close(): Promise<void> {
     this.disconnect();
     await this.current.stop();
+    if (this.options.backend !== 'memory') return;
     for (const folder of [...this.folders, this.current.dir])
       fs.rmSync(folder, { recursive: true, force: true });
   }

@@ -114,9 +114,9 @@ scene('publish-read-only', 'publishes read-only what was asked for writable', as
 
 scene('fsgroup-ignored', 'stages without the group it was given', async (gallery) => {
   const stagedFor = (id: string) => gallery.driver.driver.env.node?.store.stage(id)?.capability.mountGroup;
-  const claim = await attached(gallery, { group: '2000' });
-  await gallery.stage(claim);
+  const claim = await gallery.run({ group: '2000' });
   expect(stagedFor(claim.id)).toBe('');
+  await gallery.unpublish(claim);
   await gallery.unstage(claim);
   await gallery.stage(claim);
   expect(stagedFor(claim.id)).toBe('2000');
