@@ -1,38 +1,27 @@
 import * as fs from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import * as path from 'node:path';
 import type { CsiClient } from '../csi/client';
-import { loadCsi } from '../csi/load';
 import type { Host } from '../host/host';
 import { verdictText } from '../scenarios/verdict/text';
 import { type Verdict, verify } from '../scenarios/verdict/verify';
-import { socketPathOf } from '../server/endpoint';
 import { type Leaks, leaksOf, type VolumeView, volumeViews } from '../server/inspect';
-import { type Clock, systemClock } from '../util/clock';
-import { writeFileAtomic } from '../util/files';
-import { once } from '../util/once';
+import type { Clock } from '../util/clock';
 import { assertionError } from './assertion';
-import { type Call, type CallFilter, CallQueries, language } from './calls';
+import { type Call, type CallFilter, type CallQueries, language } from './calls';
 import { takeDown } from './clean-up';
-import { StableClient } from './client';
+import type { StableClient } from './client';
 import { type Duration, milliseconds } from './duration';
 import { Expectations, type Expecting } from './expect';
-import { Fires } from './fires';
+import type { Fires } from './fires';
 import { type Owner, ScenarioHandle } from './handles';
-import { Lives } from './lives';
-import { driverOptions, hostFor, type StartOptions } from './options';
-import { type Mark, Recording } from './recording';
+import type { Lives } from './lives';
+import type { Mark, Recording } from './recording';
 import { readRule, readScenarios, type ScenarioSource, type ScenarioText } from './scenario-source';
 import type { ExpectationSpec, RuleSpec } from './scenario-types';
 
-/** The same for every driver, and never changed: reading it takes 50 ms. */
-const definitions = once(() => loadCsi());
-
 const PATIENCE = '5s';
-/** Folders that temporary ones are made in, the shortest last: a socket's path has 107 bytes. */
-const LONGEST_TMPDIR = 80;
-
-interface Parts {
+/** What a driver of a test is put together from (start.ts). */
+export interface Parts {
   lives: Lives;
   recording: Recording;
   queries: CallQueries;
@@ -65,7 +54,8 @@ export class FakeCsi implements AsyncDisposable {
   #rules = 0;
   #marks = 0;
 
-  private constructor(parts: Parts) {
+  /** @internal See startFakeCsi. */
+  constructor(parts: Parts) {
     this.#parts = parts;
     const { client, socket, dataDir, lives, fires, queries, clock } = parts;
     this.client = client.csi;
@@ -83,59 +73,6 @@ export class FakeCsi implements AsyncDisposable {
       queries,
       clock,
     };
-  }
-
-  /** @internal See startFakeCsi. */
-  static async start(options: StartOptions): Promise<FakeCsi> {
-    const scenarios = [options.scenario ?? []].flat().flatMap((source) => readScenarios(source));
-    const root = Buffer.byteLength(tmpdir()) <= LONGEST_TMPDIR ? tmpdir() : '/tmp';
-    const scratch = await fs.realpath(await fs.mkdtemp(path.join(root, 'fake-csi-')));
-    try {
-      return await FakeCsi.startIn(scratch, options, scenarios);
-    } catch (error) {
-      await fs.rm(scratch, { recursive: true, force: true });
-      throw error;
-    }
-  }
-
-  private static async startIn(
-    scratch: string,
-    options: StartOptions,
-    scenarios: readonly ScenarioText[],
-  ): Promise<FakeCsi> {
-    const { clock = systemClock, restartAfter = 0 } = options;
-    const dataDir = path.resolve(options.dataDir ?? path.join(scratch, 'data'));
-    const socket = socketPathOf(options.endpoint ?? path.join(scratch, 'csi.sock'));
-    const host = await hostFor(options.backend ?? 'memory', dataDir);
-    const recording = new Recording();
-    const fires = new Fires();
-    const client = new StableClient(socket, definitions());
-    const lives = new Lives({
-      driver: driverOptions(options, { dataDir, socket, host, clock, definitions: definitions() }),
-      restartAfterMs: restartAfter === false ? undefined : milliseconds(restartAfter, 'restartAfter'),
-      recording,
-      fires,
-      client,
-    });
-    // Where put() keeps them, so that they are armed before the first call and can be taken out again.
-    const folder = path.join(dataDir, 'scenarios');
-    if (scenarios.length > 0) await fs.mkdir(folder, { recursive: true, mode: 0o755 });
-    for (const { name, text } of scenarios)
-      await writeFileAtomic(path.join(folder, `${name}.yaml`), text, 'process');
-    await lives.start();
-    return new FakeCsi({
-      lives,
-      recording,
-      queries: new CallQueries(recording, clock),
-      fires,
-      client,
-      host,
-      clock,
-      socket,
-      dataDir,
-      scratch,
-      keepsData: options.dataDir !== undefined,
-    });
   }
 
   /** A folder for staging or target paths, as a CO makes it; removed at the end. @returns its path */
@@ -294,12 +231,4 @@ export class FakeCsi implements AsyncDisposable {
 
 function counted({ loops, mounts, frozen }: Leaks) {
   return { loops: loops.length, mounts: mounts.length, frozen: frozen.length };
-}
-
-/**
- * Starts a driver in this process.
- * @throws Error with one line about an option; SpecError or ScenarioProblems about its scenarios
- */
-export function startFakeCsi(options: StartOptions = {}): Promise<FakeCsi> {
-  return FakeCsi.start(options);
 }
