@@ -140,6 +140,11 @@ export class Registration implements RegistrationControl {
     if (!second) this.become('refused', error);
   }
 
+  /** Resolves when the sockets are as they are to be. */
+  settled(): Promise<void> {
+    return this.changing;
+  }
+
   status(): { state: RegistrationState; since: string; why?: string; socket: string; endpoint: string } {
     const { place, endpoint } = this.options;
     return {

@@ -1,0 +1,119 @@
+import * as fs from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import * as path from 'node:path';
+import { createMemoryHost } from '../../src/host/memory';
+import type { JournalEntry } from '../../src/journal/entry';
+import { VirtualClock } from '../../src/util/virtual-clock';
+import { TestDriver, type TestDriverOptions } from './driver';
+import { PluginWatcher, type PluginWatcherOptions } from './plugin-watcher';
+import { scenarioText } from './scenario-driver';
+
+/** Real I/O on sockets of this process takes far less; what takes longer waits for time to pass. */
+const STUCK_MS = 150;
+
+export interface StageOptions {
+  /** `spec` of a scenario of the name `test`, or the path of a file. */
+  spec?: string;
+  file?: string;
+  driver?: Partial<TestDriverOptions>;
+  kubelet?: Partial<PluginWatcherOptions>;
+}
+
+/** A driver that registers itself and what a kubelet does about it, under one clock that only the test moves. */
+export class RegisteredDriver {
+  readonly clock = new VirtualClock();
+  readonly kubelet: PluginWatcher;
+
+  private constructor(
+    readonly root: string,
+    private readonly options: StageOptions,
+  ) {
+    this.kubelet = new PluginWatcher({ folder: this.registry, clock: this.clock, ...options.kubelet });
+  }
+
+  private running: TestDriver | undefined;
+
+  static async start(options: StageOptions = {}): Promise<RegisteredDriver> {
+    // Short on purpose: a socket's path has 107 bytes.
+    const root = await fs.mkdtemp(path.join(tmpdir(), 'fk-'));
+    await fs.mkdir(path.join(root, 'plugins_registry'));
+    const stage = new RegisteredDriver(root, options);
+    stage.kubelet.start();
+    await stage.startDriver();
+    return stage;
+  }
+
+  get registry(): string {
+    return path.join(this.root, 'plugins_registry');
+  }
+
+  get driver(): TestDriver {
+    if (!this.running) throw new Error('the driver has not been started');
+    return this.running;
+  }
+
+  async startDriver(): Promise<void> {
+    const { spec, file } = this.options;
+    const dataDir = path.join(this.root, 'data');
+    const written = path.join(this.root, 'scenario.yaml');
+    if (spec !== undefined) await fs.writeFile(written, scenarioText('test', spec));
+    const scenarios = spec !== undefined ? [written] : file !== undefined ? [file] : [];
+    this.running = await TestDriver.start({
+      backend: 'memory',
+      host: createMemoryHost(),
+      clock: this.clock,
+      dataDir,
+      scenarios,
+      kubelet: { dir: this.root, register: true },
+      ...this.options.driver,
+    });
+  }
+
+  async close(): Promise<void> {
+    this.kubelet.stop();
+    await this.running?.close();
+    await fs.rm(this.root, { recursive: true, force: true });
+  }
+
+  /** Names in plugins_registry, those that a kubelet does not look at included. */
+  files(): Promise<string[]> {
+    return fs.readdir(this.registry);
+  }
+
+  events(name: string): Record<string, unknown>[] {
+    return this.driver.driver.journal
+      .entries()
+      .filter((entry) => entry.type === 'event' && entry.event === name)
+      .map((entry) => (entry as Extract<JournalEntry, { type: 'event' }>).details as Record<string, unknown>);
+  }
+
+  /** Lets virtual time pass, but not while anything is under way that takes real time. */
+  async pass(ms: number): Promise<void> {
+    const end = this.clock.monotonic() + ms;
+    for (;;) {
+      await this.settle();
+      const next = this.clock.untilNext;
+      if (next === undefined || this.clock.monotonic() + next > end) break;
+      await this.clock.advance(next);
+    }
+    await this.clock.advance(end - this.clock.monotonic());
+    await this.settle();
+  }
+
+  private async settle(): Promise<void> {
+    const { engine, registration } = this.driver.driver;
+    let quiet = 0;
+    let seen = this.kubelet.log.length;
+    let since = performance.now();
+    while (quiet < 8) {
+      await registration?.settled();
+      await new Promise((resolve) => setImmediate(resolve));
+      if (this.kubelet.log.length !== seen) {
+        seen = this.kubelet.log.length;
+        since = performance.now();
+      }
+      const waits = this.kubelet.inFlight === 0 || engine.held.size > 0;
+      quiet = waits || performance.now() - since > STUCK_MS ? quiet + 1 : 0;
+    }
+  }
+}
