@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import * as path from 'node:path';
-import { type Problem, parseScenarios } from '../../../scenarios/language';
+import type { Problem } from '../../../scenarios/language';
 import type { ScenarioSummary } from '../../../scenarios/library/library';
 import { ControlError } from '../../error';
 import type { Context } from '../context';
@@ -39,7 +39,7 @@ export const scenarioHandlers = {
   },
 
   validate: ({ query: { file = DEFAULT_FILE }, body: { text } }) => {
-    const { scenarios, problems } = parseScenarios(text, file);
+    const { scenarios, problems } = language().parseScenarios(text, file);
     return {
       valid: !hasErrors(problems),
       scenarios: scenarios.map(({ name }) => name),
@@ -103,7 +103,7 @@ async function put(
   file: string,
   check: (names: readonly string[]) => void,
 ): Promise<Reached & { names: string[]; problems: Problem[] }> {
-  const { scenarios, problems } = parseScenarios(text, file);
+  const { scenarios, problems } = language().parseScenarios(text, file);
   refuseErrors(problems, 'not a scenario');
   const names = scenarios.map(({ name }) => name);
   check(names);
@@ -146,4 +146,9 @@ export async function removeFile({ driver: { scenarios } }: Context, name: strin
       `scenario ${name} stands in ${file} together with ${others.join(', ')}; change the file, or disarm it instead`,
     );
   await scenarios.remove(name);
+}
+
+/** Loaded when a text is to be read: it takes a while. */
+function language(): typeof import('../../../scenarios/language') {
+  return require('../../../scenarios/language') as typeof import('../../../scenarios/language');
 }
