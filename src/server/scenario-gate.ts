@@ -31,6 +31,7 @@ export class ScenarioGate implements FaultGate {
   ) {}
 
   async before<M extends Method>(gate: GateCall<M>): Promise<ResponseOf<M> | undefined> {
+    this.checkNamed(gate);
     if (!this.engine.concerns(gate.method)) return undefined;
     const facts = factsOf(this.env, gate.id, gate.method, gate.request);
     const { fires, misses } = this.engine.decide(facts);
@@ -84,6 +85,22 @@ export class ScenarioGate implements FaultGate {
     const created =
       method === 'CreateVolume' ? volumeIdFor((request as RequestOf<'CreateVolume'>).name) : undefined;
     this.engine.ended(method, created ?? volumeId, code === 'OK');
+  }
+
+  /** A volume may name a scenario before it is loaded; whoever waits for its faults must be able to see why there are none. */
+  private checkNamed<M extends Method>({ method, request, effect }: GateCall<M>): void {
+    const { parameters, volume_context: context } = request as {
+      parameters?: Record<string, string>;
+      volume_context?: Record<string, string>;
+    };
+    const named = parameters?.scenario ?? context?.scenario;
+    if (named === undefined || named === '' || this.engine.scenario(named)) return;
+    effect(`scenario ${JSON.stringify(named)}, which the volume names, is not loaded`);
+    if (method === 'CreateVolume')
+      this.env.log.warn(
+        { scenario: named },
+        'a volume names a scenario that is not loaded; it acts once it is',
+      );
   }
 
   /** The real operation with another request: the errors that come of it are real, too. */

@@ -186,6 +186,8 @@ export class Library {
         this.adoptMachines(scenario.name, this.seen.machines[fingerprint] ?? {});
       this.fingerprints.set(scenario.name, fingerprint);
     }
+    // Since when they are armed must outlive the process, or a time to live would begin anew with each of its lives.
+    if (loaded.size > 0) this.state.changed();
   }
 
   private adoptMachines(scenario: string, states: Readonly<Record<string, string>>): void {

@@ -121,3 +121,13 @@ it('matches node calls by claim, and inline volumes by pod and attribute', async
       .find((entry) => entry.type === 'received' && entry.method === 'NodeStageVolume'),
   ).toMatchObject({ pvc: { namespace: 'db', name: 'data-0' } });
 });
+
+it('says of a volume that names a scenario which is not loaded that it is not', async () => {
+  const driver = await drivers.withSpec('  rules: [{name: r, match: {rpc: Probe}, then: [{delay: 1ms}]}]');
+  await createVolume(driver, { parameters: { scenario: 'later' } });
+  expect(lastAnswer(driver, 'CreateVolume').effects).toContain(
+    'scenario "later", which the volume names, is not loaded',
+  );
+  await createVolume(driver, { parameters: { scenario: 'test' } });
+  expect(lastAnswer(driver, 'CreateVolume').effects.join()).not.toContain('not loaded');
+});

@@ -154,6 +154,16 @@ describe('what is put, armed and disarmed', () => {
     expect(driver.driver.scenarios.list()).toEqual([]);
   });
 
+  it('lives no longer because its process begins a new life', async () => {
+    const dataDir = await drivers.folder();
+    const first = await drivers.start({ dataDir });
+    await first.driver.scenarios.put(scenarioText('once', `  expires: 1h\n${failing('INTERNAL')}`));
+    await first.stop();
+    const next = await drivers.start({ dataDir });
+    const expiry = (driver: typeof first) => driver.driver.engine.status()[0]?.expiresAt;
+    expect(expiry(next)).toBe(expiry(first));
+  });
+
   it('is armed, and counts on, in the next life of the process', async () => {
     const dataDir = await drivers.folder();
     const first = await drivers.start({ dataDir });
