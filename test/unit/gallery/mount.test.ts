@@ -121,3 +121,37 @@ scene('fsgroup-ignored', 'stages without the group it was given', async (gallery
   await gallery.stage(claim);
   expect(stagedFor(claim.id)).toBe('2000');
 });
+
+scene('stage-ok-no-mount', 'is found out by the publish', async (gallery) => {
+  const claim = await attached(gallery);
+  expect(codesOf(await gallery.stage(claim))).toBe('OK');
+  expect(gallery.isStaged(claim)).toBe(false);
+  const failed = await gallery.call('NodePublishVolume', gallery.publishRequest(claim));
+  expect(failed).toMatchObject({
+    code: 'FAILED_PRECONDITION',
+    message: `volume ${claim.id} is not staged at ${claim.staging}; call NodeStageVolume first`,
+  });
+  await gallery.unstage(claim);
+  await gallery.stage(claim);
+  expect(codesOf(await gallery.publish(claim))).toBe('OK');
+});
+
+scene('publish-hangs', 'lets what was never published be unpublished', async (gallery) => {
+  const claim = await attached(gallery);
+  await gallery.stage(claim);
+  const hung = await gallery.call('NodePublishVolume', gallery.publishRequest(claim));
+  expect(hung.code).toBe('DEADLINE_EXCEEDED');
+  expect(gallery.clock.monotonic()).toBe(120_000);
+  expect(codesOf(await gallery.unpublish(claim))).toBe('OK');
+  expect(codesOf(await gallery.publish(claim))).toBe('OK');
+});
+
+scene('republish-fails', 'fails for a pod that runs, and leaves its mount alone', async (gallery) => {
+  const claim = await attached(gallery);
+  await gallery.stage(claim);
+  expect(codesOf(await gallery.publish(claim))).toBe('OK');
+  const seen = await gallery.publish(claim);
+  expect(codesOf(seen)).toBe('INTERNAL, INTERNAL, OK');
+  expect(seen[0]?.message).toEqual(injected('republish-fails', 'stale', '1 of 2'));
+  expect(gallery.isPublished(claim)).toBe(true);
+});
