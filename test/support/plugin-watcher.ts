@@ -293,7 +293,13 @@ export class PluginWatcher {
   /** A blocking dial: refused is tried again, and silence is waited for. */
   private dial(file: string, plugin: RegistrationClient): Promise<void> {
     return this.within(DIAL_MS, `failed to dial socket ${file}`, async (signal) => {
-      while (!(await accepts(file))) await this.options.clock.sleep(1_000, signal);
+      while (!(await accepts(file))) {
+        // Nothing is under way then.
+        this.inFlight -= 1;
+        await this.options.clock.sleep(1_000, signal).finally(() => {
+          this.inFlight += 1;
+        });
+      }
       await plugin.ready();
     });
   }
@@ -316,7 +322,7 @@ export class PluginWatcher {
   }
 }
 
-class RegistrationClient {
+export class RegistrationClient {
   private readonly client: Client;
   private readonly definition = loadRegistration();
 
@@ -346,7 +352,7 @@ class RegistrationClient {
     this.client.close();
   }
 
-  private call(method: 'GetInfo' | 'NotifyRegistrationStatus', request: object, signal: AbortSignal) {
+  call(method: 'GetInfo' | 'NotifyRegistrationStatus', request: object, signal: AbortSignal) {
     const { path: name, requestSerialize, responseDeserialize } = this.definition[method];
     return new Promise<object>((resolve, reject) => {
       const call = this.client.makeUnaryRequest(

@@ -5,7 +5,7 @@ import { createMemoryHost } from '../../src/host/memory';
 import type { JournalEntry } from '../../src/journal/entry';
 import { VirtualClock } from '../../src/util/virtual-clock';
 import { TestDriver, type TestDriverOptions } from './driver';
-import { PluginWatcher, type PluginWatcherOptions } from './plugin-watcher';
+import { PluginWatcher, type PluginWatcherOptions, RegistrationClient } from './plugin-watcher';
 import { scenarioText } from './scenario-driver';
 
 /** Real I/O on sockets of this process takes far less; what takes longer waits for time to pass. */
@@ -17,6 +17,8 @@ export interface StageOptions {
   file?: string;
   driver?: Partial<TestDriverOptions>;
   kubelet?: Partial<PluginWatcherOptions>;
+  /** The folder of a kubelet that has a driver already. */
+  root?: string;
 }
 
 /** A driver that registers itself and what a kubelet does about it, under one clock that only the test moves. */
@@ -35,11 +37,11 @@ export class RegisteredDriver {
 
   static async start(options: StageOptions = {}): Promise<RegisteredDriver> {
     // Short on purpose: a socket's path has 107 bytes.
-    const root = await fs.mkdtemp(path.join(tmpdir(), 'fk-'));
-    await fs.mkdir(path.join(root, 'plugins_registry'));
+    const root = options.root ?? (await fs.mkdtemp(path.join(tmpdir(), 'fk-')));
+    await fs.mkdir(path.join(root, 'plugins_registry'), { recursive: true });
     const stage = new RegisteredDriver(root, options);
-    stage.kubelet.start();
-    await stage.startDriver();
+    if (options.root === undefined) stage.kubelet.start();
+    await stage.startDriver(options.root === undefined ? 'data' : 'data-2');
     return stage;
   }
 
@@ -52,9 +54,9 @@ export class RegisteredDriver {
     return this.running;
   }
 
-  async startDriver(): Promise<void> {
+  async startDriver(data = 'data'): Promise<void> {
     const { spec, file } = this.options;
-    const dataDir = path.join(this.root, 'data');
+    const dataDir = path.join(this.root, data);
     const written = path.join(this.root, 'scenario.yaml');
     if (spec !== undefined) await fs.writeFile(written, scenarioText('test', spec));
     const scenarios = spec !== undefined ? [written] : file !== undefined ? [file] : [];
@@ -87,6 +89,16 @@ export class RegisteredDriver {
       .map((entry) => (entry as Extract<JournalEntry, { type: 'event' }>).details as Record<string, unknown>);
   }
 
+  /** A call on the registration socket by hand. */
+  async ask(method: 'GetInfo' | 'NotifyRegistrationStatus', request: object = {}): Promise<object> {
+    const client = new RegistrationClient(path.join(this.registry, 'fake.csi.test-reg.sock'));
+    try {
+      return await client.call(method, request, new AbortController().signal);
+    } finally {
+      client.close();
+    }
+  }
+
   /** Lets virtual time pass, but not while anything is under way that takes real time. */
   async pass(ms: number): Promise<void> {
     const end = this.clock.monotonic() + ms;
@@ -100,6 +112,9 @@ export class RegisteredDriver {
     await this.settle();
   }
 
+  /** Length of the kubelet's log when it last came to wait for something that does not come. */
+  private stuckAt: number | undefined;
+
   private async settle(): Promise<void> {
     const { engine, registration } = this.driver.driver;
     let quiet = 0;
@@ -112,8 +127,9 @@ export class RegisteredDriver {
         seen = this.kubelet.log.length;
         since = performance.now();
       }
-      const waits = this.kubelet.inFlight === 0 || engine.held.size > 0;
-      quiet = waits || performance.now() - since > STUCK_MS ? quiet + 1 : 0;
+      if (this.kubelet.inFlight > 0 && performance.now() - since > STUCK_MS) this.stuckAt = seen;
+      const waits = this.kubelet.inFlight === 0 || engine.held.size > 0 || this.stuckAt === seen;
+      quiet = waits ? quiet + 1 : 0;
     }
   }
 }

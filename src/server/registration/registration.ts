@@ -116,6 +116,13 @@ export class Registration implements RegistrationControl {
     this.holds.end((hold) => hold.endless && hold.scenario === scenario && hold.rule === rule);
   }
 
+  /** GetInfo. A kubelet that asks again by itself needs no new socket, and is not to lose the one it looks at. */
+  asked(socket: string | undefined): void {
+    if (socket === this.options.place.second.file) return;
+    this.renewal?.abort();
+    this.renewal = undefined;
+  }
+
   /** NotifyRegistrationStatus. */
   notified({ registered, error, socket }: Notice): void {
     const { log, event, place } = this.options;
@@ -188,11 +195,11 @@ export class Registration implements RegistrationControl {
         this.renewal = undefined;
         this.enqueue(async () => {
           // What a rule hides is made anew when the rule ends.
-          if (this.state === 'refused' && this.sockets.appearance === 'serving') {
-            this.withdrawn('refused');
-            await this.sockets.renew();
-            this.offered();
-          }
+          if (this.state !== 'refused' || this.sockets.appearance !== 'serving') return;
+          const { why } = this;
+          this.withdrawn('refused');
+          await this.sockets.renew();
+          this.offered(`asked again; before, the kubelet refused: ${why}`);
         });
       },
       () => undefined,
@@ -213,10 +220,10 @@ export class Registration implements RegistrationControl {
     });
   }
 
-  private offered(): void {
+  private offered(why?: string): void {
     const { place, event, endpoint } = this.options;
     event('registrationOffered', { socket: place.socket.file, endpoint });
-    this.become('waiting');
+    this.become('waiting', why);
   }
 
   private withdrawn(why: string): void {

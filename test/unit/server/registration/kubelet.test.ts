@@ -121,10 +121,180 @@ describe('a refusal', () => {
   });
 });
 
+describe('what the registration may get wrong', () => {
+  const rule = (rest: string) => `  rules: [{${rest}}]`;
+  const merge = (patch: string) => rule(`match: {rpc: GetInfo}, then: [{respond: {merge: ${patch}}}]`);
+  const nodeInfo = (patch: string) =>
+    rule(`match: {rpc: NodeGetInfo}, when: {times: 1}, then: [{respond: {merge: ${patch}}}]`);
+
+  it.each([
+    [
+      'late GetInfo (R1)',
+      rule('match: {rpc: GetInfo}, then: [{delay: 1200ms}]'),
+      'failed to get plugin info using RPC GetInfo',
+    ],
+    [
+      'GetInfo with an error',
+      rule('match: {rpc: GetInfo}, then: [{error: UNAVAILABLE}]'),
+      'GetInfo: [scenario test',
+    ],
+    ['no versions (R3)', merge('{supported_versions: []}'), 'list of supported versions is empty'],
+    ['a version to come (R3)', merge('{supported_versions: ["2.0.0"]}'), 'none of the versions specified'],
+    ['another type (R4)', merge('{type: DRAPlugin}'), 'no handler registered for plugin type: DRAPlugin'],
+    ['no node id (R5)', nodeInfo("{node_id: ''}"), 'driverNodeID is empty'],
+    [
+      'NodeGetInfo with an error (R5)',
+      rule('match: {rpc: NodeGetInfo}, then: [{error: UNAVAILABLE}]'),
+      'Unavailable|UNAVAILABLE',
+    ],
+    ['another endpoint (R11)', merge('{endpoint: /nowhere/csi.sock}'), 'UNAVAILABLE'],
+  ])('%s', async (_, spec, why) => {
+    const stage = await start({ spec });
+    await stage.pass(2_900);
+    expect(stage.kubelet.why).toMatch(new RegExp(why.replace(/[[\]]/g, '\\$&')));
+    expect(stage.driver.driver.engine.status()[0]?.fired).toBeGreaterThan(0);
+  });
+
+  it('NodeGetInfo that hangs for two minutes (R5)', async () => {
+    const stage = await start({ spec: rule('match: {rpc: NodeGetInfo}, then: [{hang: deadline}]') });
+    await stage.pass(121_500);
+    expect(stage.kubelet.why).toContain('NodeGetInfo: context deadline exceeded');
+    expect(stage.driver.driver.registration?.status().state).toBe('refused');
+  });
+
+  it('another value of a label that the Node has, until it is taken off (R5)', async () => {
+    const key = 'topology.fake.csi.test/zone';
+    const stage = await start({ kubelet: { labels: { [key]: 'b' } } });
+    await stage.pass(2_000);
+    expect(stage.kubelet.why).toContain('detected topology value collision');
+    expect(stage.events('registrationRefused')[0]?.advice).toContain('kubectl label node');
+    stage.kubelet.labels.delete(key);
+    await stage.pass(20_000);
+    expect(stage.kubelet.csiNode.get(DRIVER)?.topologyKeys).toEqual([key]);
+  });
+
+  it('a limit below nothing counts as none (R5)', async () => {
+    const stage = await start({ spec: nodeInfo('{max_volumes_per_node: -3}') });
+    await stage.pass(1_000);
+    expect(stage.kubelet.csiNode.get(DRIVER)).not.toHaveProperty('count');
+    expect(stage.kubelet.has(DRIVER)).toBe(true);
+  });
+
+  it.each([
+    ['1.36', 4],
+    ['1.32', 1],
+  ] as const)('a verdict that is not taken (R6): kubelet %s asks %d times', async (version, times) => {
+    const spec = rule('match: {rpc: NotifyRegistrationStatus}, when: {times: 3}, then: [{error: INTERNAL}]');
+    const stage = await start({ spec, kubelet: { version } });
+    await stage.pass(15_000);
+    expect(stage.kubelet.askedAt()).toHaveLength(times);
+    expect(stage.kubelet.has(DRIVER)).toBe(true);
+  });
+
+  it('another name than that of the volumes (R10)', async () => {
+    const stage = await start({ spec: merge('{name: other.csi.test}') });
+    await stage.pass(1_000);
+    expect([...stage.kubelet.csiNode.keys()]).toEqual(['other.csi.test']);
+  });
+
+  it.each(['500ms', '5s'])(
+    'a socket that is gone for %s is one that went and came back (R9)',
+    async (length) => {
+      const spec = rule(
+        `match: {service: registration}, when: {after: 10s}, then: [{registration: {unregister: true, for: ${length}}}]`,
+      );
+      const stage = await start({ spec });
+      await stage.pass(20_000);
+      expect(stage.kubelet.told()).toMatch(
+        /^created, asked, registered, removed, (created, )?unregistered, (created, )?asked, registered$/,
+      );
+    },
+  );
+
+  it('a limit that changes over time (R12)', async () => {
+    const spec = rule(
+      'match: {rpc: NodeGetInfo}, when: {after: 30s}, then: [{respond: {merge: {max_volumes_per_node: 3}}}]',
+    );
+    const stage = await start({ spec, kubelet: { nodeInfoPeriodMs: 10_000 } });
+    await stage.pass(25_000);
+    expect(stage.kubelet.csiNode.get(DRIVER)).not.toHaveProperty('count');
+    await stage.pass(10_000);
+    expect(stage.kubelet.csiNode.get(DRIVER)?.count).toBe(3);
+  });
+});
+
+describe('rules that act by time', () => {
+  const window = (rest: string) =>
+    `  rules: [{name: flap, match: {service: registration}, when: {window: {up: 10s, down: 5s}}, then: [${rest}]}]`;
+
+  it('end with their window when they name no time', async () => {
+    const stage = await start({ spec: window('{registration: {unregister: true}}') });
+    await stage.pass(12_000);
+    expect(await stage.files()).toEqual([]);
+    await stage.pass(4_000);
+    expect(await stage.files()).toEqual([SOCKET]);
+    expect(stage.events('fired')).toEqual([
+      { rule: 'test/flap', effects: ['registration socket removed by test/flap'] },
+    ]);
+  });
+
+  it('let go when their scenario is reset, or its driver stops', async () => {
+    const spec = window('{registration: {silent: true, for: 1h}}').replace('up: 10s', 'up: 30s');
+    const stage = await start({ spec });
+    await stage.pass(32_000);
+    expect(stage.driver.driver.registration?.status()).toMatchObject({
+      state: 'waiting',
+      why: 'the socket was removed: test/flap',
+    });
+    await stage.driver.driver.reset();
+    // The kubelet had begun to dial.
+    await stage.pass(9_000);
+    expect(stage.kubelet.has(DRIVER)).toBe(false);
+    await stage.pass(6_000);
+    expect(stage.kubelet.has(DRIVER)).toBe(true);
+    await stage.driver.stop();
+    expect(await stage.files()).toEqual([]);
+  });
+
+  it('are no business of a call that comes meanwhile', async () => {
+    const stage = await start({ spec: window('{registration: {second: true}}') });
+    await stage.pass(14_000);
+    const answered = stage.driver.driver.journal
+      .entries()
+      .flatMap((entry) => (entry.type === 'answered' && entry.method === 'GetInfo' ? [entry.fired] : []));
+    expect(answered.length).toBeGreaterThan(1);
+    expect(answered.flat()).toEqual([]);
+    expect(stage.driver.driver.engine.status()[0]?.rules).toEqual([{ name: 'flap', fired: 1 }]);
+  });
+
+  it('act on calls where they name no time', async () => {
+    const spec =
+      '  rules: [{match: {rpc: GetInfo}, when: {times: 1}, then: [{registration: {unregister: true, for: 5s}}]}]';
+    const stage = await start({ spec });
+    await stage.pass(15_000);
+    expect(stage.kubelet.told()).toMatch(/^created, asked, .*removed, .*unregistered, .*asked, registered$/);
+  });
+
+  it('do nothing where the driver does not register itself', async () => {
+    const stage = await start({
+      spec: window('{registration: {unregister: true}}'),
+      driver: { kubelet: undefined },
+    });
+    await stage.pass(60_000);
+    expect(stage.driver.driver.engine.status()[0]?.fired).toBe(0);
+    expect(await stage.files()).toEqual([]);
+  });
+});
+
 describe('two processes with one driver name', () => {
   it('the second is refused with one line while the first lives', async () => {
     const stage = await start();
-    await expect(stage.startDriver()).rejects.toThrow(/another process serves|another process listens there/);
+    const other = RegisteredDriver.start({ root: stage.root });
+    await expect(other).rejects.toThrow(
+      `--register ${path.join(stage.registry, SOCKET)}: another process listens there; stop it or choose another --driver-name`,
+    );
+    await stage.pass(1_000);
+    expect(stage.kubelet.has(DRIVER)).toBe(true);
   });
 
   it('a dead socket is removed before the driver reads its data', async () => {
