@@ -73,7 +73,8 @@ export interface AnsweredEntry extends Base {
 
 /**
  * Something that is no call: started, stopped, scenarioArmed, scenarioDisarmed, scenarioReloaded, scenarioReloadFailed,
- * reset, released, mark, machine, volumeDeleted, fired (a rule that acts by time); of the registration with the kubelet:
+ * reset, released, mark, machine, volumeDeleted, fired (a rule that acts by time, or one that ended the process of the call it
+ * fired on); of the registration with the kubelet:
  * registrationOffered, registered, registrationRefused, registrationWithdrawn, registrationFailed.
  */
 export interface EventEntry extends Base {

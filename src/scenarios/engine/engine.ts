@@ -255,6 +255,9 @@ export class Engine {
   private async act(fire: Fire, { action }: Step, call: ActionCall, lasting: boolean): Promise<void> {
     const { clock, process, registration, node } = this.options;
     const { scenario } = fire.state;
+    // Such a call is never answered, so that nothing else tells the journal of it.
+    if (action.kind === 'process' && action.act.kind === 'exit')
+      this.options.event('fired', { rule: fire.state.name, call: call.id });
     scenario.active += 1;
     try {
       await perform(action, {

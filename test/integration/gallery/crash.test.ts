@@ -1,5 +1,7 @@
 import * as path from 'node:path';
 import { Timeline } from '../../../src/journal/timeline';
+import { parseScenarioFile } from '../../../src/scenarios/language';
+import { verify } from '../../../src/scenarios/verdict/verify';
 import { systemClock } from '../../../src/util/clock';
 import { DriverProcess } from '../../support/driver-process';
 import { galleryFile } from '../../support/gallery';
@@ -42,6 +44,20 @@ it('crash-mid-stage: the process is gone, its mount is found again, and it does 
     await second.kill();
   }
   const timeline = new Timeline({ folder: path.join(dataDir, 'journal'), clock: systemClock });
+  const { results } = await verify({
+    expectations: parseScenarioFile(galleryFile('crash-mid-stage')).scenarios[0]?.expect ?? [],
+    scenario: 'crash-mid-stage',
+    timeline,
+    waitMs: 0,
+    clock: systemClock,
+  });
+  // The volume is deleted by now, and leaks are seen by a driver that runs.
+  const decided = results.filter(({ expectation }) => ['fired', 'count'].includes(expectation.kind));
+  expect(decided.map(({ status, summary }) => `${status}: ${summary}`)).toEqual([
+    'passed: rule die fired once, wanted >=1',
+    expect.stringMatching(/^passed: 2 calls/),
+    expect.stringMatching(/^passed: 1 call/),
+  ]);
   const stages = await timeline.calls({ rpc: ['NodeStageVolume'] });
   expect(stages.map(({ code, lost }) => (lost ? 'lost' : code))).toEqual(['lost', 'OK']);
 });
