@@ -48,6 +48,19 @@ export class VirtualClock implements Clock {
     return next && next.at - this.elapsed;
   }
 
+  /** Lets time pass to the next sleeper and wakes that one alone. Whoever calls it sees to it that nobody is at work. */
+  wakeNext(): void {
+    const next = this.next();
+    if (!next) return;
+    this.elapsed = next.at;
+    next.wake();
+  }
+
+  /** Lets time pass up to the next sleeper at most, waking nobody. */
+  pass(ms: number): void {
+    this.elapsed += Math.max(0, Math.min(ms, this.untilNext ?? ms));
+  }
+
   /** Lets time pass. What wakes may sleep again within it. */
   async advance(ms: number): Promise<void> {
     const end = this.elapsed + ms;

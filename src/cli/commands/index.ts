@@ -5,6 +5,7 @@ import { doctor } from './doctor';
 import { explain } from './explain';
 import { machine } from './machine';
 import { mark } from './mark';
+import { rehearse } from './rehearse';
 import { release } from './release';
 import { reset } from './reset';
 import { rule } from './rule';
@@ -17,6 +18,7 @@ import { volumes } from './volumes';
 export const commands: readonly CommandModule[] = [
   asModule(scenario),
   asModule(rule),
+  asModule(rehearse),
   asModule(calls),
   asModule(explain),
   asModule(release),

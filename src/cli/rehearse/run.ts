@@ -1,0 +1,186 @@
+import * as fs from 'node:fs';
+import { tmpdir } from 'node:os';
+import * as path from 'node:path';
+import { connectCsi } from '../../csi/client';
+import { loadCsi } from '../../csi/load';
+import type { MachineFor } from '../../kubelet/machine';
+import { type Manifest, readManifests } from '../../kubelet/manifests/read';
+import { FIRST_NODE, type Outcome, Rehearsal } from '../../kubelet/rehearsal';
+import type { Step } from '../../kubelet/steps/grammar';
+import { realTime, type TimeKeeper, virtualTime } from '../../kubelet/time-keeper';
+import { entryLine } from '../../kubelet/timeline/formats';
+import { Timeline } from '../../kubelet/timeline/timeline';
+import type { KubeletVersion } from '../../kubelet/versions';
+import { socketPathOf } from '../../server/endpoint';
+import { systemClock } from '../../util/clock';
+import { ensureFolder } from '../../util/files';
+import { Turns } from '../../util/turns';
+import { VirtualClock } from '../../util/virtual-clock';
+import { hostMountView } from './host-mount-view';
+import { InProcessMachine, socketOf } from './in-process-machine';
+
+export interface RunOptions {
+  readonly manifests: readonly string[];
+  readonly scenarios: readonly string[];
+  readonly steps: readonly Step[];
+  readonly version: KubeletVersion;
+  readonly seed: number;
+  /** Undefined: a driver of our own, in this process and under virtual time. */
+  readonly endpoint: string | undefined;
+  /** The kubelet's root directory, kept at the end. Undefined: a temporary one. */
+  readonly rootDir: string | undefined;
+  readonly driverName: string | undefined;
+  readonly capabilities: string | undefined;
+  /** Lines as they come, in real time. */
+  readonly print: ((line: string) => void) | undefined;
+}
+
+export interface Rehearsed {
+  readonly outcome: Outcome;
+  readonly rehearsal: Rehearsal;
+  readonly timeline: Timeline;
+}
+
+const KUBELET_ROOT = '/var/lib/kubelet';
+const DATA_DIR = '/var/lib/fake-csi';
+
+/** Puts a driver, a kubelet and manifests together, plays the steps and takes everything down. @throws Error, ManifestProblems */
+export async function rehearse(options: RunOptions): Promise<Rehearsed> {
+  const manifests = options.manifests.flatMap((file) => readManifests(fs.readFileSync(file, 'utf8'), file));
+  return options.endpoint === undefined
+    ? inProcess(options, manifests)
+    : overSocket(options, manifests, options.endpoint);
+}
+
+async function inProcess(options: RunOptions, manifests: readonly Manifest[]): Promise<Rehearsed> {
+  const scratch = temporaryFolder();
+  const rootDir = rootDirOf(options.rootDir, scratch);
+  const dataDir = path.join(scratch, 'data');
+  const clock = new VirtualClock();
+  const turns = new Turns();
+  const definitions = loadCsi();
+  const timeline = new Timeline(
+    clock,
+    cleaner([
+      [dataDir, DATA_DIR],
+      [rootDir, KUBELET_ROOT],
+      [scratch, '/run'],
+    ]),
+  );
+  const machines: InProcessMachine[] = [];
+  const machineFor: MachineFor = async (nodeName) => {
+    const machine = new InProcessMachine({
+      nodeName,
+      clock,
+      turns,
+      definitions,
+      dataDir,
+      socket: socketOf(dataDir, nodeName),
+      seed: options.seed,
+      scenarios: options.scenarios,
+      start: {
+        services: machines.length === 0 ? 'all' : 'node',
+        ...(options.driverName !== undefined && { driverName: options.driverName }),
+        ...(options.capabilities !== undefined && { capabilities: options.capabilities }),
+      },
+      said: (text) => timeline.add({ who: 'driver', node: nodeName, kind: 'object', text }),
+    });
+    machines.push(machine);
+    await machine.startDriver();
+    return machine.machine;
+  };
+  try {
+    return await play(options, manifests, virtualTime(clock, turns), timeline, machineFor, rootDir);
+  } finally {
+    for (const machine of machines) await machine.killDriver();
+    fs.rmSync(scratch, { recursive: true, force: true });
+  }
+}
+
+async function overSocket(
+  options: RunOptions,
+  manifests: readonly Manifest[],
+  endpoint: string,
+): Promise<Rehearsed> {
+  const socket = socketPathOf(endpoint);
+  const { createLinuxHost } = require('../../host/linux') as typeof import('../../host/linux');
+  const scratch = temporaryFolder();
+  const rootDir = rootDirOf(options.rootDir, scratch);
+  const host = createLinuxHost({ stateDir: scratch, cacheDir: path.join(scratch, 'cache') });
+  const definitions = loadCsi();
+  const { print } = options;
+  const timeline = new Timeline(systemClock, cleaner([[rootDir, KUBELET_ROOT]]), (entry) =>
+    print?.(entryLine(entry)),
+  );
+  const machineFor: MachineFor = async (nodeName) => {
+    if (nodeName !== FIRST_NODE)
+      throw new Error(
+        `node ${nodeName}: with --endpoint there is one node, ${FIRST_NODE}: the driver is on one machine`,
+      );
+    return { mounts: hostMountView(() => host.mounts), connect: () => connectCsi(socket, definitions) };
+  };
+  try {
+    return await play(options, manifests, realTime(systemClock), timeline, machineFor, rootDir);
+  } finally {
+    // What the driver left mounted is its own, and must not be removed as files.
+    const left = (await host.mounts.list()).some(({ mountPoint }) => mountPoint.startsWith(`${scratch}/`));
+    if (left)
+      process.stderr.write(
+        `fake-csi: mounts are left below ${scratch}: unmount them, then remove the folder\n`,
+      );
+    else fs.rmSync(scratch, { recursive: true, force: true });
+  }
+}
+
+async function play(
+  { version, seed, steps }: RunOptions,
+  manifests: readonly Manifest[],
+  time: TimeKeeper,
+  timeline: Timeline,
+  machineFor: MachineFor,
+  rootDir: string,
+): Promise<Rehearsed> {
+  const rehearsal = new Rehearsal({
+    time,
+    timeline,
+    version,
+    seed,
+    manifests,
+    machineFor,
+    rootDirOf: (nodeName) => (nodeName === FIRST_NODE ? rootDir : `${rootDir}-${nodeName}`),
+  });
+  try {
+    return { outcome: await rehearsal.run(steps), rehearsal, timeline };
+  } finally {
+    rehearsal.stop();
+  }
+}
+
+function temporaryFolder(): string {
+  // A socket's path has 107 bytes.
+  const base = Buffer.byteLength(tmpdir()) <= 80 ? tmpdir() : '/tmp';
+  return fs.realpathSync(fs.mkdtempSync(path.join(base, 'rehearse-')));
+}
+
+/** @throws Error with one line that a person can act on */
+function rootDirOf(named: string | undefined, scratch: string): string {
+  const folder = path.resolve(named ?? path.join(scratch, 'kubelet'));
+  try {
+    ensureFolder(folder, 0o755);
+    fs.accessSync(folder, fs.constants.W_OK);
+  } catch (error) {
+    throw new Error(
+      `--root-dir ${folder}: it cannot be made or written (${(error as NodeJS.ErrnoException).code}); choose a folder that can`,
+    );
+  }
+  if (named !== undefined && fs.readdirSync(folder).length > 0)
+    throw new Error(
+      `--root-dir ${folder}: expected an empty folder, found files: a rehearsal begins on a new node`,
+    );
+  return fs.realpathSync(folder);
+}
+
+/** Paths of this machine as a node would have them: the same output everywhere. */
+function cleaner(replacements: readonly (readonly [string, string])[]): (text: string) => string {
+  return (text) => replacements.reduce((cleaned, [real, shown]) => cleaned.replaceAll(real, shown), text);
+}

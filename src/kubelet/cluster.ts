@@ -1,0 +1,162 @@
+import type { Clock } from '../util/clock';
+import { ApiServer } from './api-server';
+import { AttachDetachController } from './controllers/attach-detach-controller';
+import { Attacher } from './controllers/attacher';
+import type { ControllerEnvironment } from './controllers/controller-environment';
+import { PersistentVolumeController } from './controllers/persistent-volume-controller';
+import { Provisioner } from './controllers/provisioner';
+import { Resizer } from './controllers/resizer';
+import { Scheduler } from './controllers/scheduler';
+import { Events } from './events';
+import { Kubelet } from './kubelet';
+import type { MachineFor, NodeMachine } from './machine';
+import { KubeletPaths } from './names';
+import type { NodeObject } from './objects';
+import { Seeded } from './seeded';
+import type { Timeline } from './timeline/timeline';
+import type { KubeletVersion } from './versions';
+
+export interface ClusterOptions {
+  readonly clock: Clock;
+  readonly isRealTime: boolean;
+  readonly version: KubeletVersion;
+  readonly seed: number;
+  readonly timeline: Timeline;
+  readonly machineFor: MachineFor;
+  /** The kubelet's root directory on that node. */
+  rootDirOf(nodeName: string): string;
+}
+
+export interface ClusterNode {
+  readonly object: NodeObject;
+  readonly machine: NodeMachine;
+  readonly paths: KubeletPaths;
+  kubelet: Kubelet | undefined;
+}
+
+/** An API server, the controllers around it, and nodes with a kubelet each. */
+export class Cluster {
+  readonly api: ApiServer;
+  readonly events: Events;
+  readonly provisioner: Provisioner;
+  readonly attacher: Attacher;
+  readonly resizer: Resizer;
+  readonly attachDetach: AttachDetachController;
+  private readonly nodes = new Map<string, ClusterNode>();
+  private readonly life = new AbortController();
+  private readonly seeded: Seeded;
+  private readonly controllers: ControllerEnvironment;
+
+  constructor(private readonly options: ClusterOptions) {
+    const { clock, timeline, seed } = options;
+    this.seeded = new Seeded(seed);
+    this.api = new ApiServer(clock, this.seeded);
+    this.events = new Events(timeline);
+    const { api, events, seeded } = this;
+    this.controllers = {
+      api,
+      clock,
+      timeline,
+      events,
+      seeded,
+      signal: this.life.signal,
+      connect: () => this.firstNode().machine.connect(),
+      driverName: () => this.firstNode().object.csiDrivers.keys().next().value,
+    };
+    this.provisioner = new Provisioner(this.controllers);
+    this.attacher = new Attacher(this.controllers);
+    this.resizer = new Resizer(this.controllers);
+    this.attachDetach = new AttachDetachController(this.controllers);
+  }
+
+  /** The controllers' plugin is the one of the first node. */
+  private firstNode(): ClusterNode {
+    const [first] = this.nodes.values();
+    if (!first) throw new Error('expected a node: a cluster begins with one');
+    return first;
+  }
+
+  startControllers(): void {
+    new PersistentVolumeController(this.controllers).start();
+    new Scheduler(this.controllers).start();
+    for (const controller of [this.provisioner, this.attacher, this.resizer, this.attachDetach])
+      controller.start();
+  }
+
+  async addNode(name: string): Promise<ClusterNode> {
+    const known = this.nodes.get(name);
+    if (known) return known;
+    const { clock, machineFor, rootDirOf } = this.options;
+    const machine = await machineFor(name);
+    const object: NodeObject = {
+      kind: 'Node',
+      meta: { name, namespace: '', uid: this.api.uid(`Node ${name}`) },
+      ready: true,
+      outOfService: false,
+      volumesInUse: [],
+      volumesAttached: [],
+      csiDrivers: new Map(),
+      lastHeartbeat: clock.now(),
+    };
+    const node: ClusterNode = {
+      object,
+      machine,
+      paths: new KubeletPaths(rootDirOf(name)),
+      kubelet: undefined,
+    };
+    this.nodes.set(name, node);
+    this.api.nodes.add(object);
+    this.startKubelet(node);
+    return node;
+  }
+
+  node(name: string): ClusterNode | undefined {
+    return this.nodes.get(name);
+  }
+
+  allNodes(): ClusterNode[] {
+    return [...this.nodes.values()];
+  }
+
+  startKubelet(node: ClusterNode): void {
+    if (node.kubelet) return;
+    const { clock, isRealTime, version, timeline } = this.options;
+    const { api, events, seeded } = this;
+    const { machine, paths, object } = node;
+    const { name } = object.meta;
+    timeline.add({ who: 'kubelet', node: name, kind: 'object', text: `kubelet ${version} started` });
+    node.kubelet = new Kubelet({
+      nodeName: name,
+      version,
+      api,
+      clock,
+      isRealTime,
+      timeline,
+      events,
+      seeded,
+      paths,
+      mounts: machine.mounts,
+      connect: () => machine.connect(),
+    });
+  }
+
+  stopKubelet(node: ClusterNode): void {
+    const { kubelet, object } = node;
+    if (!kubelet) return;
+    kubelet.stop();
+    node.kubelet = undefined;
+    this.options.timeline.add({
+      who: 'kubelet',
+      node: object.meta.name,
+      kind: 'object',
+      text: 'kubelet stopped',
+    });
+    this.api.changed();
+  }
+
+  /** Everything ends. */
+  stop(): void {
+    for (const node of this.nodes.values()) node.kubelet?.stop();
+    this.life.abort(new Error('the rehearsal has ended'));
+  }
+}

@@ -1,0 +1,119 @@
+import { Code, CsiError } from '../../csi/status';
+import { ATTACHER_TIMEOUT_MS } from '../constants';
+import { accessModeOf } from '../csi/capabilities';
+import { rpcErrorText } from '../errors';
+import type { PersistentVolume, VolumeAttachment } from '../objects';
+import { CONTROLLER, type ControllerEnvironment, Sidecar } from './controller-environment';
+
+/** external-attacher: makes true what VolumeAttachments say, and writes into them what came of it. */
+export class Attacher extends Sidecar {
+  constructor(env: ControllerEnvironment) {
+    super(env, 'external-attacher');
+  }
+
+  protected turn(): void {
+    for (const attachment of this.env.api.attachments.all()) {
+      if (attachment.attacher !== this.env.driverName()) continue;
+      const { name } = attachment.meta;
+      if (attachment.deletionTimestamp !== undefined)
+        this.queue.offer(`detach ${name}`, () => this.detach(attachment));
+      else if (!attachment.attached) this.queue.offer(`attach ${name}`, () => this.attach(attachment));
+    }
+  }
+
+  private async attach(attachment: VolumeAttachment): Promise<void> {
+    const { api, timeline } = this.env;
+    try {
+      const pv = this.volumeOf(attachment);
+      const nodeId = this.nodeIdOf(attachment);
+      let metadata: Record<string, string> = {};
+      if (await this.controllerHas(CONTROLLER.PUBLISH_UNPUBLISH_VOLUME, ATTACHER_TIMEOUT_MS)) {
+        const answer = await this.calls.call(
+          'ControllerPublishVolume',
+          {
+            volume_id: pv.volumeHandle,
+            node_id: nodeId,
+            volume_capability: {
+              mount: { fs_type: pv.fsType, mount_flags: [...pv.mountOptions] },
+              access_mode: accessModeOf(pv.accessModes, false),
+            },
+            readonly: pv.readOnly,
+            secrets: this.secret(pv.secrets.controllerPublish),
+            volume_context: { ...pv.volumeAttributes },
+          },
+          this.calls.context(ATTACHER_TIMEOUT_MS, pv.meta.name),
+        );
+        metadata = answer.publish_context;
+      }
+      attachment.attached = true;
+      attachment.attachmentMetadata = metadata;
+      attachment.attachError = undefined;
+      this.say(attachment, 'VolumeAttachment.status.attached: true');
+    } catch (error) {
+      attachment.attachError = rpcErrorText(error);
+      timeline.log({
+        who: this.who,
+        about: attachment.persistentVolumeName,
+        text: `VolumeAttachment.status.attachError: ${attachment.attachError}`,
+      });
+      throw error;
+    } finally {
+      api.changed();
+    }
+  }
+
+  private async detach(attachment: VolumeAttachment): Promise<void> {
+    const { api, timeline } = this.env;
+    try {
+      const pv = this.volumeOf(attachment);
+      if (await this.controllerHas(CONTROLLER.PUBLISH_UNPUBLISH_VOLUME, ATTACHER_TIMEOUT_MS))
+        await this.calls
+          .call(
+            'ControllerUnpublishVolume',
+            {
+              volume_id: pv.volumeHandle,
+              node_id: this.nodeIdOf(attachment),
+              secrets: this.secret(pv.secrets.controllerPublish),
+            },
+            this.calls.context(ATTACHER_TIMEOUT_MS, pv.meta.name),
+          )
+          .catch((error) => {
+            // What is not there is detached.
+            if (!(error instanceof CsiError && error.code === Code.NOT_FOUND)) throw error;
+          });
+      this.say(attachment, 'VolumeAttachment deleted');
+      api.attachments.remove(attachment);
+    } catch (error) {
+      attachment.detachError = rpcErrorText(error);
+      timeline.log({
+        who: this.who,
+        about: attachment.persistentVolumeName,
+        text: `VolumeAttachment.status.detachError: ${attachment.detachError}`,
+      });
+      throw error;
+    } finally {
+      api.changed();
+    }
+  }
+
+  private say({ persistentVolumeName, meta, nodeName }: VolumeAttachment, text: string): void {
+    this.env.timeline.add({
+      who: this.who,
+      kind: 'object',
+      about: persistentVolumeName,
+      text: `${text} (${meta.name.slice(0, 12)}…, ${nodeName})`,
+    });
+  }
+
+  private volumeOf({ persistentVolumeName }: VolumeAttachment): PersistentVolume {
+    const pv = this.env.api.volumes.get(persistentVolumeName);
+    if (pv) return pv;
+    throw new Error(`persistentvolume "${persistentVolumeName}" not found`);
+  }
+
+  private nodeIdOf({ nodeName, attacher }: VolumeAttachment): string {
+    const id = this.env.api.nodes.get(nodeName)?.csiDrivers.get(attacher);
+    if (id !== undefined) return id;
+    throw new Error(`CSINode ${nodeName} does not contain driver ${attacher}`);
+  }
+}

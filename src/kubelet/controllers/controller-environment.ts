@@ -1,0 +1,80 @@
+import type { CsiClient } from '../../csi/client';
+import type { Clock } from '../../util/clock';
+import type { ApiServer } from '../api-server';
+import { CsiCalls } from '../csi/calls';
+import type { Events } from '../events';
+import { Loop } from '../loop';
+import type { SecretReference } from '../objects';
+import type { Seeded } from '../seeded';
+import type { Component, Timeline } from '../timeline/timeline';
+import { WorkQueue } from './work-queue';
+
+export interface ControllerEnvironment {
+  readonly api: ApiServer;
+  readonly clock: Clock;
+  readonly timeline: Timeline;
+  readonly events: Events;
+  readonly seeded: Seeded;
+  readonly signal: AbortSignal;
+  /** To the controller plugin. */
+  connect(): CsiClient;
+  /** Of the plugin that the sidecars stand beside; undefined until somebody has asked it. */
+  driverName(): string | undefined;
+}
+
+/** How soon a sidecar hears of a change. */
+const INFORMER_MS = 10;
+
+/** What every sidecar is made of: calls of its own, retries, and a look at the API server whenever that changed. */
+export abstract class Sidecar {
+  protected readonly calls: CsiCalls;
+  readonly queue: WorkQueue;
+
+  constructor(
+    protected readonly env: ControllerEnvironment,
+    readonly who: Component,
+  ) {
+    const { clock, timeline, signal, api, connect } = env;
+    this.calls = new CsiCalls({ clock, timeline, who, signal, connect });
+    this.queue = new WorkQueue({ clock, signal, changed: () => api.changed() });
+  }
+
+  start(): void {
+    const { clock, signal, api } = this.env;
+    const turn = () => {
+      this.turn();
+      return undefined;
+    };
+    const loop = new Loop({ clock, periodMs: INFORMER_MS, signal, turn });
+    api.watch(() => loop.poke());
+  }
+
+  protected abstract turn(): void;
+
+  /** @throws Error when it is not there */
+  protected secret(reference: SecretReference | undefined): Record<string, string> {
+    if (!reference) return {};
+    const { namespace, name } = reference;
+    const secret = this.env.api.secrets.get(`${namespace}/${name}`);
+    if (secret) return { ...secret.data };
+    throw new Error(`error getting secret ${name} in namespace ${namespace}: secrets "${name}" not found`);
+  }
+
+  private capabilities: ReadonlySet<number> | undefined;
+
+  /** Asked once, at the first need. @throws CsiError */
+  protected async controllerHas(type: number, timeoutMs: number): Promise<boolean> {
+    if (!this.capabilities) {
+      const { capabilities } = await this.calls.call(
+        'ControllerGetCapabilities',
+        {},
+        this.calls.context(timeoutMs),
+      );
+      this.capabilities = new Set(capabilities.flatMap(({ rpc }) => rpc?.type ?? []));
+    }
+    return this.capabilities.has(type);
+  }
+}
+
+/** Numbers of csi.v1 ControllerServiceCapability.RPC.Type. */
+export const CONTROLLER = { PUBLISH_UNPUBLISH_VOLUME: 2, EXPAND_VOLUME: 9 } as const;

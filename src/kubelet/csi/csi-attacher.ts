@@ -1,0 +1,132 @@
+import * as fs from 'node:fs';
+import { ensureFolder } from '../../util/files';
+import { isFinalError, rpcErrorText, StepError, stepErrorOf } from '../errors';
+import { readVolData, removeVolData, VOL_DATA_FILE, writeVolData } from '../vol-data';
+import type { VolumeSpec } from '../volumemanager/spec';
+import type { CallContext } from './calls';
+import { mountCapability, nodeHas } from './capabilities';
+import { type NodeEnvironment, openStep, publishContextOf, readSecret } from './node-environment';
+import { removeMountDir } from './remove-mount-dir';
+
+/** csi_attacher.go, MountDevice: what happens once for a volume on a node. @throws StepError */
+export async function mountDevice(
+  env: NodeEnvironment,
+  spec: VolumeSpec,
+  fsGroup: number | undefined,
+): Promise<void> {
+  const context = openStep(env, spec);
+  const { paths, calls, behaviour } = env;
+  const staging = paths.staging(spec.driver, spec.volumeHandle);
+  const folder = paths.globalVolume(spec.driver, spec.volumeHandle);
+  const stages = await nodeHas(calls, context, 'STAGE_UNSTAGE_VOLUME').catch((error) => {
+    throw capabilitiesError(env, error);
+  });
+  const publishContext = publishContextOf(env, spec);
+  const secrets = stages ? readSecret(env, spec.nodeStageSecret) : {};
+  makeFolder(staging);
+  if (!stages) {
+    if (behaviour.globalJsonWithoutStaging) writeGlobal(env, spec, folder);
+    return;
+  }
+  const mountGroup = await groupFor(env, context, fsGroup);
+  writeGlobal(env, spec, folder);
+  try {
+    const multiWriter = await multiWriterOf(env, context);
+    await calls.call(
+      'NodeStageVolume',
+      {
+        volume_id: spec.volumeHandle,
+        publish_context: publishContext,
+        staging_target_path: staging,
+        volume_capability: mountCapability(spec, multiWriter, mountGroup),
+        secrets,
+        volume_context: { ...spec.volumeAttributes },
+      },
+      context,
+    );
+  } catch (error) {
+    const failure = stepErrorOf(error);
+    // A final error says that nothing is there: the folder goes, unless something is mounted on it all the same.
+    if (failure.errorClass === 'final') await removeStaging(env, staging, folder);
+    throw failure;
+  }
+}
+
+/** SINGLE_NODE_MULTI_WRITER, asked by the client as part of the call: its error is the call's. */
+export async function multiWriterOf(env: NodeEnvironment, context: CallContext): Promise<boolean> {
+  return nodeHas(env.calls, context, 'SINGLE_NODE_MULTI_WRITER');
+}
+
+/** The group as a number in text where the driver applies it itself, or ''. @throws StepError transient */
+export async function groupFor(
+  env: NodeEnvironment,
+  context: CallContext,
+  fsGroup: number | undefined,
+): Promise<string> {
+  const delegated = await nodeHas(env.calls, context, 'VOLUME_MOUNT_GROUP').catch((error) => {
+    throw new StepError(
+      'transient',
+      `failed to determine if the node service has VOLUME_MOUNT_GROUP capability: ${rpcErrorText(error)}`,
+    );
+  });
+  return delegated && fsGroup !== undefined ? String(fsGroup) : '';
+}
+
+function capabilitiesError(env: NodeEnvironment, error: unknown): StepError {
+  const errorClass = env.behaviour.capabilitiesErrorIsFinal || isFinalError(error) ? 'final' : 'uncertain';
+  return new StepError(errorClass, rpcErrorText(error), stepErrorOf(error).code);
+}
+
+function makeFolder(folder: string): void {
+  try {
+    ensureFolder(folder, 0o750);
+  } catch (error) {
+    throw new StepError('final', `failed to create dir ${folder}: ${(error as Error).message}`);
+  }
+}
+
+function writeGlobal(env: NodeEnvironment, spec: VolumeSpec, folder: string): void {
+  writeVolData(folder, { driverName: spec.driver, volumeHandle: spec.volumeHandle });
+  said(env, spec, `wrote ${folder}/${VOL_DATA_FILE}`);
+}
+
+async function removeStaging(env: NodeEnvironment, staging: string, folder: string): Promise<void> {
+  if (await env.mounts.isMountPoint(staging).catch(() => true)) return;
+  // Best effort: a folder with something in it stays.
+  await removeMountDir(env.mounts, staging).catch(() => removeVolData(folder));
+}
+
+/**
+ * csi_attacher.go, UnmountDevice. Which volume it is, the global vol_data.json tells; without one nothing was staged.
+ * @returns what was left behind, if anything. @throws StepError
+ */
+export async function unmountDevice(env: NodeEnvironment, spec: VolumeSpec): Promise<string | undefined> {
+  const { paths, calls, mounts } = env;
+  const staging = paths.staging(spec.driver, spec.volumeHandle);
+  const folder = paths.globalVolume(spec.driver, spec.volumeHandle);
+  if (!fs.existsSync(`${folder}/${VOL_DATA_FILE}`)) {
+    await removeMountDir(mounts, staging);
+    return undefined;
+  }
+  const { driverName = spec.driver, volumeHandle = spec.volumeHandle } = readVolData(folder);
+  const context = openStep(env, { ...spec, driver: driverName });
+  const stages = await nodeHas(calls, context, 'STAGE_UNSTAGE_VOLUME').catch((error) => {
+    throw new StepError('uncertain', rpcErrorText(error), stepErrorOf(error).code);
+  });
+  if (stages) {
+    const request = { volume_id: volumeHandle, staging_target_path: staging };
+    await calls.call('NodeUnstageVolume', request, context).catch((error) => {
+      throw new StepError('uncertain', rpcErrorText(error), stepErrorOf(error).code);
+    });
+  }
+  const removed = await removeMountDir(mounts, staging);
+  if (removed === 'removed') {
+    said(env, spec, `removed ${staging} and ${folder}/${VOL_DATA_FILE}`);
+    return undefined;
+  }
+  return `something is still mounted at ${staging}: it was left, and nobody will look there again`;
+}
+
+function said(env: NodeEnvironment, spec: VolumeSpec, text: string): void {
+  env.timeline.add({ who: 'kubelet', node: env.nodeName, kind: 'file', about: spec.specName, text });
+}

@@ -1,0 +1,176 @@
+import * as path from 'node:path';
+import { ensureFolder } from '../../util/files';
+import { rpcErrorText, StepError, stepErrorOf } from '../errors';
+import type { Pod } from '../objects';
+import { readVolData, removeVolData, VOL_DATA_FILE, writeVolData } from '../vol-data';
+import type { VolumeSpec } from '../volumemanager/spec';
+import { mountCapability, nodeHas } from './capabilities';
+import { groupFor, multiWriterOf } from './csi-attacher';
+import { applyFsGroup, isOwnershipApplied } from './fs-group';
+import {
+  attachmentIdOf,
+  type NodeEnvironment,
+  openStep,
+  publishContextOf,
+  readSecret,
+} from './node-environment';
+import { removeMountDir } from './remove-mount-dir';
+
+export interface SetUpOptions {
+  /** The target is mounted already: the driver asked for another NodePublishVolume (requiresRepublish). */
+  readonly isRemount: boolean;
+  /** Known from vol_data.json alone. */
+  readonly reconstructed: boolean;
+}
+
+/** csi_mounter.go, SetUpAt: what happens for each pod. @throws StepError */
+export async function setUp(
+  env: NodeEnvironment,
+  spec: VolumeSpec,
+  pod: Pod,
+  options: SetUpOptions,
+): Promise<void> {
+  const context = openStep(env, spec);
+  const { paths, calls } = env;
+  checkLifecycle(env, spec);
+  const target = paths.target(pod.meta.uid, spec.specName);
+  const folder = path.dirname(target);
+  const isPersistent = spec.lifecycleMode === 'Persistent';
+  let stages = false;
+  if (isPersistent)
+    stages = await nodeHas(calls, context, 'STAGE_UNSTAGE_VOLUME').catch((error) => {
+      // Wrapped as a plain error on its way: it counts as final whatever its code.
+      throw new StepError(
+        'final',
+        `mounter.SetUpAt failed to check for STAGE_UNSTAGE_VOLUME capability: ${rpcErrorText(error)}`,
+        stepErrorOf(error).code,
+      );
+    });
+  const publishContext = isPersistent ? publishContextOf(env, spec) : {};
+  const secrets = readSecret(env, spec.nodePublishSecret);
+  const mountGroup = await groupFor(env, context, pod.fsGroup);
+  writePodData(env, spec, folder);
+  try {
+    const multiWriter = await multiWriterOf(env, context);
+    await calls.call(
+      'NodePublishVolume',
+      {
+        volume_id: spec.volumeHandle,
+        publish_context: publishContext,
+        ...(stages && { staging_target_path: paths.staging(spec.driver, spec.volumeHandle) }),
+        target_path: target,
+        volume_capability: mountCapability(spec, multiWriter, mountGroup),
+        readonly: spec.readOnly,
+        secrets,
+        volume_context: { ...spec.volumeAttributes, ...podInfo(env, spec, pod) },
+      },
+      context,
+    );
+  } catch (error) {
+    const failure = stepErrorOf(error);
+    if (failure.errorClass === 'final') await forgetTarget(env, target, options);
+    throw failure;
+  }
+  if (
+    pod.fsGroup !== undefined &&
+    mountGroup === '' &&
+    isOwnershipApplied(env.api.csiDrivers.get(spec.driver), spec)
+  )
+    applyFsGroup(target, pod.fsGroup, pod.fsGroupChangePolicy, spec);
+}
+
+/** A final error says that nothing is there: the target goes, unless something is mounted on it all the same. */
+async function forgetTarget(env: NodeEnvironment, target: string, options: SetUpOptions): Promise<void> {
+  const { behaviour, mounts } = env;
+  if (options.isRemount && !behaviour.failedRepublishRemovesTarget) return;
+  if (options.reconstructed && !behaviour.finalErrorDropsReconstructedJson) return;
+  if (await mounts.isMountPoint(target).catch(() => true)) {
+    // The path of a republish that failed takes the file all the same: the pod keeps its mount, and nobody can end it.
+    if (options.reconstructed || options.isRemount) removeVolData(path.dirname(target));
+    return;
+  }
+  await removeMountDir(mounts, target).catch(() => undefined);
+}
+
+function checkLifecycle(env: NodeEnvironment, spec: VolumeSpec): void {
+  const driver = env.api.csiDrivers.get(spec.driver);
+  const modes = driver?.volumeLifecycleModes ?? ['Persistent'];
+  if (modes.includes(spec.lifecycleMode)) return;
+  const supported = driver ? `only supports ${JSON.stringify(modes)}` : 'no CSIDriver object';
+  throw new StepError(
+    'transient',
+    `volume mode "${spec.lifecycleMode}" not supported by driver ${spec.driver} (${supported})`,
+  );
+}
+
+function writePodData(env: NodeEnvironment, spec: VolumeSpec, folder: string): void {
+  try {
+    // The driver makes `mount`; the kubelet makes what it is in.
+    ensureFolder(folder, 0o750);
+    writeVolData(folder, {
+      attachmentID: attachmentIdOf(env, spec),
+      driverName: spec.driver,
+      nodeName: env.nodeName,
+      specVolID: spec.specName,
+      volumeHandle: spec.volumeHandle,
+      volumeLifecycleMode: spec.lifecycleMode,
+    });
+  } catch (error) {
+    throw new StepError('final', `failed to save volume info data: ${(error as Error).message}`);
+  }
+  said(env, spec, `wrote ${path.join(folder, VOL_DATA_FILE)}`);
+}
+
+/** What the driver is told of the pod, where CSIDriver.spec.podInfoOnMount asks for it. Its own keys are overwritten. */
+function podInfo(env: NodeEnvironment, spec: VolumeSpec, pod: Pod): Record<string, string> {
+  if (env.api.csiDrivers.get(spec.driver)?.podInfoOnMount !== true) return {};
+  return {
+    'csi.storage.k8s.io/pod.name': pod.meta.name,
+    'csi.storage.k8s.io/pod.namespace': pod.meta.namespace,
+    'csi.storage.k8s.io/pod.uid': pod.meta.uid,
+    'csi.storage.k8s.io/serviceAccount.name': pod.serviceAccountName,
+    'csi.storage.k8s.io/ephemeral': String(spec.lifecycleMode === 'Ephemeral'),
+  };
+}
+
+/** What NewUnmounter needs before anything is sent. @throws Error in the kubelet's words */
+export function loadUnmounter(
+  env: NodeEnvironment,
+  podUid: string,
+  specName: string,
+): Record<string, string> {
+  const folder = env.paths.podVolume(podUid, specName);
+  try {
+    return readVolData(folder);
+  } catch (error) {
+    throw new Error(`unmounter failed to load volume data file [${folder}]: ${(error as Error).message}`);
+  }
+}
+
+/**
+ * csi_mounter.go, TearDownAt: no capability is asked for.
+ * @returns what was left behind, if anything. @throws StepError
+ */
+export async function tearDown(
+  env: NodeEnvironment,
+  spec: VolumeSpec,
+  podUid: string,
+  data: Record<string, string>,
+): Promise<string | undefined> {
+  const { driverName = spec.driver, volumeHandle = spec.volumeHandle } = data;
+  const context = openStep(env, { ...spec, driver: driverName });
+  const target = env.paths.target(podUid, spec.specName);
+  const request = { volume_id: volumeHandle, target_path: target };
+  await env.calls.call('NodeUnpublishVolume', request, context).catch((error) => {
+    throw new StepError('uncertain', rpcErrorText(error), stepErrorOf(error).code);
+  });
+  if ((await removeMountDir(env.mounts, target)) === 'removed') {
+    said(env, spec, `removed ${target} and ${path.join(path.dirname(target), VOL_DATA_FILE)}`);
+    return undefined;
+  }
+  return `something is still mounted at ${target}: the kubelet forgets it, and the pod waits for it to go`;
+}
+
+function said(env: NodeEnvironment, spec: VolumeSpec, text: string): void {
+  env.timeline.add({ who: 'kubelet', node: env.nodeName, kind: 'file', about: spec.specName, text });
+}

@@ -1,0 +1,80 @@
+import type { Clock } from '../../util/clock';
+import type { ApiServer } from '../api-server';
+import { CSI_TIMEOUT_MS } from '../constants';
+import { StepError } from '../errors';
+import { type KubeletPaths, volumeAttachmentName } from '../names';
+import type { SecretReference, VolumeAttachment } from '../objects';
+import type { Timeline } from '../timeline/timeline';
+import type { Behaviour } from '../versions';
+import { isAttachable, type VolumeSpec } from '../volumemanager/spec';
+import type { CallContext, CsiCalls } from './calls';
+import type { MountView } from './mount-view';
+
+/** What the kubelet's CSI plugin works with on one node. */
+export interface NodeEnvironment {
+  readonly nodeName: string;
+  readonly api: ApiServer;
+  readonly clock: Clock;
+  readonly timeline: Timeline;
+  readonly paths: KubeletPaths;
+  readonly mounts: MountView;
+  readonly calls: CsiCalls;
+  readonly behaviour: Behaviour;
+  isRegistered(driver: string): boolean;
+}
+
+/** One context of two minutes for all calls of a step. @throws StepError transient when the driver is not registered */
+export function openStep(env: NodeEnvironment, spec: VolumeSpec): CallContext {
+  requireRegistered(env, spec.driver);
+  return env.calls.context(CSI_TIMEOUT_MS, spec.specName);
+}
+
+export function requireRegistered(env: NodeEnvironment, driver: string): void {
+  if (env.isRegistered(driver)) return;
+  throw new StepError('transient', `driver name ${driver} not found in the list of registered CSI drivers`);
+}
+
+/** @throws StepError transient */
+export function readSecret(
+  env: NodeEnvironment,
+  reference: SecretReference | undefined,
+): Record<string, string> {
+  if (!reference) return {};
+  const secret = env.api.secrets.get(`${reference.namespace}/${reference.name}`);
+  if (secret) return { ...secret.data };
+  throw new StepError(
+    'transient',
+    `failed to find the secret ${reference.name} in the namespace ${reference.namespace} with error: secrets "${reference.name}" not found`,
+  );
+}
+
+/** What the attacher was told at attach; empty for a driver that is not attached. @throws StepError transient */
+export function publishContextOf(env: NodeEnvironment, spec: VolumeSpec): Record<string, string> {
+  if (!isAttachable(env.api, spec)) return {};
+  return { ...getAttachment(env, spec).attachmentMetadata };
+}
+
+function getAttachment(env: NodeEnvironment, spec: VolumeSpec): VolumeAttachment {
+  const name = attachmentIdOf(env, spec);
+  const attachment = env.api.attachments.get(name);
+  if (attachment) return attachment;
+  throw new StepError(
+    'transient',
+    `volume ${spec.volumeHandle} has GET error for volume attachment ${name}: volumeattachments.storage.k8s.io "${name}" not found`,
+  );
+}
+
+export function attachmentIdOf(env: NodeEnvironment, spec: VolumeSpec): string {
+  return volumeAttachmentName(spec.volumeHandle, spec.driver, env.nodeName);
+}
+
+/** One look, no waiting, whatever timeout it is given (csi_attacher.go, WaitForAttach). @throws StepError */
+export function waitForAttach(env: NodeEnvironment, spec: VolumeSpec): void {
+  if (!isAttachable(env.api, spec)) return;
+  const { meta, attached, attachError } = getAttachment(env, spec);
+  if (attached) return;
+  throw new StepError(
+    'transient',
+    attachError ?? `volume ${spec.volumeHandle} is not attached for volume attachment ${meta.name}`,
+  );
+}

@@ -1,0 +1,318 @@
+import type { CsiClient } from '../csi/client';
+import type { Clock } from '../util/clock';
+import { namesIn } from '../util/files';
+import type { ApiServer } from './api-server';
+import {
+  CSI_TIMEOUT_MS,
+  HOUSEKEEPING_MS,
+  NODE_STATUS_JITTER,
+  NODE_STATUS_UPDATE_MS,
+  RECONCILER_LOOP_MS,
+  VOLUME_STATS_MS,
+} from './constants';
+import { CsiCalls } from './csi/calls';
+import { nodeHas } from './csi/capabilities';
+import type { MountView } from './csi/mount-view';
+import { rpcErrorText } from './errors';
+import type { Events } from './events';
+import { Loop } from './loop';
+import type { KubeletPaths } from './names';
+import { keyOfObject, type NodeObject, type Pod } from './objects';
+import { hasMounts, removeOrphanedPod } from './orphans';
+import { PluginRegistration } from './plugin-registration';
+import { PodWorker, type PodWorkerHost } from './pod-worker';
+import type { Seeded } from './seeded';
+import type { Timeline } from './timeline/timeline';
+import { type Behaviour, behaviourOf, type KubeletVersion } from './versions';
+import { ActualStateOfWorld } from './volumemanager/actual-state-of-world';
+import { DesiredStateOfWorld } from './volumemanager/desired-state-of-world';
+import type { OperationEnvironment } from './volumemanager/mount-operations';
+import { OperationExecutor } from './volumemanager/operation-executor';
+import { csiVolumesOf, Populator } from './volumemanager/populator';
+import { Reconciler } from './volumemanager/reconciler';
+import { reconstruct } from './volumemanager/reconstruction';
+import { isAttachable } from './volumemanager/spec';
+
+export interface KubeletOptions {
+  readonly nodeName: string;
+  readonly version: KubeletVersion;
+  readonly api: ApiServer;
+  readonly clock: Clock;
+  /** Looks at the mount table at each period, since others may mount there, too. */
+  readonly isRealTime: boolean;
+  readonly timeline: Timeline;
+  readonly events: Events;
+  readonly seeded: Seeded;
+  readonly paths: KubeletPaths;
+  readonly mounts: MountView;
+  connect(): CsiClient;
+}
+
+/** One process of a kubelet, from its start to its end. What is to outlive it is on the disk and in the API server. */
+export class Kubelet implements PodWorkerHost {
+  readonly nodeName: string;
+  readonly api: ApiServer;
+  readonly clock: Clock;
+  readonly isRealTime: boolean;
+  readonly timeline: Timeline;
+  readonly events: Events;
+  readonly seeded: Seeded;
+  readonly paths: KubeletPaths;
+  readonly mounts: MountView;
+  readonly dsw = new DesiredStateOfWorld();
+  readonly asw: ActualStateOfWorld;
+  readonly populator: Populator;
+  readonly executor: OperationExecutor;
+  readonly calls: CsiCalls;
+  readonly registration: PluginRegistration;
+  private readonly reconciler: Reconciler;
+  private readonly behaviour: Behaviour;
+  private readonly life = new AbortController();
+  private readonly workers = new Map<string, Promise<void>>();
+  private readonly unwatch: () => void;
+
+  constructor(options: KubeletOptions) {
+    const { nodeName, api, clock, timeline, events, paths, mounts, connect, version } = options;
+    this.nodeName = nodeName;
+    this.api = api;
+    this.clock = clock;
+    this.isRealTime = options.isRealTime;
+    this.timeline = timeline;
+    this.events = events;
+    this.seeded = options.seeded;
+    this.paths = paths;
+    this.mounts = mounts;
+    this.behaviour = behaviourOf(version);
+    const { signal } = this.life;
+    const callsOf = (who: 'kubelet' | 'node-driver-registrar') =>
+      new CsiCalls({ clock, timeline, who, node: nodeName, signal, connect });
+    this.calls = callsOf('kubelet');
+    this.registration = new PluginRegistration({
+      api,
+      clock,
+      timeline,
+      nodeName,
+      behaviour: this.behaviour,
+      signal,
+      registrar: callsOf('node-driver-registrar'),
+      kubelet: this.calls,
+    });
+    this.asw = new ActualStateOfWorld((volume, text) => {
+      timeline.add({ who: 'kubelet', node: nodeName, kind: 'state', about: volume.spec.specName, text });
+      this.changed();
+    });
+    this.executor = new OperationExecutor({
+      clock,
+      timeline,
+      who: 'kubelet',
+      node: nodeName,
+      signal,
+      ended: () => this.changed(),
+    });
+    const { asw, dsw, executor } = this;
+    this.populator = new Populator({ api, nodeName, dsw, asw, isPodActive: (pod) => isActive(pod) });
+    const { populator } = this;
+    this.reconciler = new Reconciler({ env: this.environment(), dsw, populator, executor });
+    this.reconstruct();
+    this.unwatch = this.startLoops();
+  }
+
+  private environment(): OperationEnvironment {
+    const { nodeName, api, clock, timeline, paths, mounts, calls, behaviour, asw, events, registration } =
+      this;
+    const isRegistered = (driver: string) => registration.isRegistered(driver);
+    return { nodeName, api, clock, timeline, paths, mounts, calls, behaviour, asw, events, isRegistered };
+  }
+
+  /** Something happened that loops may have waited for. */
+  changed(): void {
+    if (!this.life.signal.aborted) this.api.changed();
+  }
+
+  private startLoops(): () => void {
+    const { clock, api, populator, reconciler } = this;
+    const { signal } = this.life;
+    const loops = [
+      new Loop({
+        clock,
+        periodMs: RECONCILER_LOOP_MS,
+        signal,
+        turn: (now) => {
+          const before = populator.turn();
+          const next = reconciler.turn(now);
+          this.startWorkers();
+          return before ? now : next;
+        },
+      }),
+      new Loop({ clock, periodMs: HOUSEKEEPING_MS, signal, turn: () => this.housekeep() }),
+    ];
+    this.background(this.registration.run());
+    this.background(this.postStatus());
+    return api.watch(() => {
+      for (const loop of loops) loop.poke();
+    });
+  }
+
+  /** It ends as a process that is killed: calls are cancelled, nothing is undone. */
+  stop(): void {
+    this.life.abort(new Error('the kubelet has ended'));
+    this.unwatch();
+  }
+
+  private background(work: Promise<void>): void {
+    work.catch((error) => {
+      if (!this.life.signal.aborted) throw error;
+    });
+  }
+
+  private get node(): NodeObject | undefined {
+    return this.api.nodes.get(this.nodeName);
+  }
+
+  private startWorkers(): void {
+    const { api, nodeName, workers } = this;
+    for (const pod of api.pods.all()) {
+      if (pod.nodeName !== nodeName || workers.has(pod.meta.uid)) continue;
+      const work = new PodWorker(this, pod, this.life.signal).run();
+      workers.set(pod.meta.uid, work);
+      if (pod.containersRunning && pod.deletionTimestamp === undefined) this.watchStats(pod);
+      this.background(work);
+    }
+  }
+
+  private reconstruct(): void {
+    const { api, asw, timeline, nodeName } = this;
+    const { volumes, failed } = reconstruct(this.paths);
+    for (const { podUid, spec } of volumes) {
+      asw.addReconstructed(spec, isAttachable(api, spec), podUid);
+      const pod = api.pods.all().find(({ meta }) => meta.uid === podUid);
+      const mounted = asw.get(spec.uniqueName)?.pods.get(podUid);
+      if (pod && mounted) mounted.podName = keyOfObject(pod.meta);
+    }
+    for (const { folder, reason } of failed)
+      timeline.log({
+        who: 'kubelet',
+        node: nodeName,
+        text: `Could not construct volume information from ${folder}: ${reason}`,
+      });
+  }
+
+  /** Which of the pod's volumes are not there yet, by the names that the pod has for them. */
+  missingVolumes(pod: Pod): { unmounted: string[]; unattached: string[] } {
+    const { asw, dsw } = this;
+    const { uid } = pod.meta;
+    const names = (missing: (uniqueName: string) => boolean) =>
+      csiVolumesOf(pod).filter((name) => {
+        const wanted = dsw.all().find(({ pods }) => pods.get(uid)?.outerNames.includes(name));
+        return !wanted || missing(wanted.uniqueName);
+      });
+    return {
+      unmounted: names((unique) => asw.get(unique)?.pods.get(uid)?.state !== 'Mounted'),
+      unattached: names((unique) => asw.get(unique) === undefined),
+    };
+  }
+
+  areVolumesMounted(pod: Pod): boolean {
+    return this.populator.isProcessed(pod.meta.uid) && this.missingVolumes(pod).unmounted.length === 0;
+  }
+
+  /** Every 10 s: that the node lives, and which volumes are in use here. The controller attaches nothing that is not. */
+  private async postStatus(): Promise<void> {
+    const { clock, dsw, asw, api, timeline, nodeName, seeded } = this;
+    const { signal } = this.life;
+    for (let count = 0; ; count++) {
+      const { node } = this;
+      if (node) {
+        const wanted = dsw.all().filter(({ isAttachable: attachable }) => attachable);
+        const known = asw.all().filter(({ isAttachable: attachable }) => attachable);
+        const inUse = [...new Set([...wanted, ...known].map(({ uniqueName }) => uniqueName))].sort();
+        const before = node.volumesInUse.join(', ');
+        node.lastHeartbeat = clock.now();
+        node.volumesInUse = inUse;
+        for (const volume of wanted) volume.reportedInUse = true;
+        if (inUse.join(', ') !== before) {
+          const text = `node.status.volumesInUse: [${inUse.join(', ')}]`;
+          timeline.add({ who: 'kubelet', node: nodeName, kind: 'object', text });
+          api.changed();
+        }
+      }
+      const period = seeded.jittered(
+        NODE_STATUS_UPDATE_MS,
+        NODE_STATUS_JITTER,
+        `status ${nodeName} ${count}`,
+      );
+      await clock.sleep(period, signal);
+    }
+  }
+
+  /** Every one to two minutes for each pod; errors go to a log that nobody reads (V(4)). */
+  watchStats(pod: Pod): void {
+    this.background(this.askStats(pod));
+  }
+
+  private async askStats(pod: Pod): Promise<void> {
+    const { clock, seeded, dsw, calls, paths, timeline, nodeName } = this;
+    const { signal } = this.life;
+    const { uid } = pod.meta;
+    for (let count = 0; ; count++) {
+      await clock.sleep(seeded.jittered(VOLUME_STATS_MS, 1, `stats ${uid} ${count}`), signal);
+      if (!pod.containersRunning) return;
+      for (const { pods } of dsw.all()) {
+        const spec = pods.get(uid)?.spec;
+        if (!spec) continue;
+        const context = calls.context(CSI_TIMEOUT_MS, spec.specName);
+        try {
+          if (!(await nodeHas(calls, context, 'GET_VOLUME_STATS'))) continue;
+          const volume_path = paths.target(uid, spec.specName);
+          const { usage } = await calls.call(
+            'NodeGetVolumeStats',
+            { volume_id: spec.volumeHandle, volume_path },
+            context,
+          );
+          if (usage.length === 0) throw new Error('failed to get usage from response. usage is nil');
+        } catch (error) {
+          signal.throwIfAborted();
+          timeline.log({
+            who: 'kubelet',
+            node: nodeName,
+            about: spec.specName,
+            text: `Failed to get volume metrics: ${rpcErrorText(error)}`,
+          });
+        }
+      }
+    }
+  }
+
+  private isHousekeeping = false;
+
+  private housekeep(): undefined {
+    if (this.isHousekeeping) return;
+    const { api, paths } = this;
+    const known = new Set(api.pods.all().map(({ meta }) => meta.uid));
+    const orphans = namesIn(paths.pods).filter((uid) => !known.has(uid));
+    if (orphans.length === 0) return;
+    this.isHousekeeping = true;
+    this.background(
+      this.cleanUp(orphans.sort()).finally(() => {
+        this.isHousekeeping = false;
+      }),
+    );
+  }
+
+  private async cleanUp(orphans: readonly string[]): Promise<void> {
+    const { asw, mounts, paths, timeline, nodeName } = this;
+    for (const uid of orphans) {
+      const inUse = asw.all().some(({ pods }) => pods.has(uid)) || (await hasMounts(mounts, paths, uid));
+      if (this.life.signal.aborted) return;
+      const text = inUse
+        ? `Orphaned pod found, but volumes are not cleaned up: podUID="${uid}"`
+        : removeOrphanedPod(paths, uid);
+      if (text !== undefined) timeline.log({ who: 'kubelet', node: nodeName, text });
+    }
+  }
+}
+
+/** Containers that have ended use no volume any more. */
+function isActive(pod: Pod): boolean {
+  return pod.phase !== 'Failed' && (pod.deletionTimestamp === undefined || pod.containersRunning);
+}

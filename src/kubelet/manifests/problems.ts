@@ -1,0 +1,18 @@
+/** What is wrong with a manifest, and where. */
+export interface ManifestProblem {
+  readonly file: string;
+  readonly line: number;
+  readonly column: number;
+  readonly message: string;
+}
+
+/** Every problem of the files, each as a line that editors jump to. */
+export class ManifestProblems extends Error {
+  override readonly name = 'ManifestProblems';
+
+  constructor(readonly problems: readonly ManifestProblem[]) {
+    super(
+      problems.map(({ file, line, column, message }) => `${file}:${line}:${column}: ${message}`).join('\n'),
+    );
+  }
+}

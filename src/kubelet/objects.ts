@@ -1,0 +1,176 @@
+/** The Kubernetes objects of a rehearsal: of each what volumes depend on, under the names of the API. */
+
+export interface ObjectMeta {
+  readonly name: string;
+  /** '' for what has no namespace. */
+  readonly namespace: string;
+  readonly uid: string;
+}
+
+export const ACCESS_MODES = ['ReadWriteOnce', 'ReadOnlyMany', 'ReadWriteMany', 'ReadWriteOncePod'] as const;
+export type AccessMode = (typeof ACCESS_MODES)[number];
+export type VolumeMode = 'Filesystem' | 'Block';
+
+export interface SecretReference {
+  readonly name: string;
+  readonly namespace: string;
+}
+
+export interface InlineCsiVolume {
+  readonly driver: string;
+  readonly fsType: string;
+  readonly readOnly: boolean;
+  readonly volumeAttributes: Readonly<Record<string, string>>;
+  /** In the pod's namespace. */
+  readonly nodePublishSecretRef: string | undefined;
+}
+
+export interface PodVolume {
+  readonly name: string;
+  readonly claim: { readonly claimName: string; readonly readOnly: boolean } | undefined;
+  readonly csi: InlineCsiVolume | undefined;
+}
+
+export interface Pod {
+  readonly kind: 'Pod';
+  readonly meta: ObjectMeta;
+  readonly volumes: readonly PodVolume[];
+  readonly fsGroup: number | undefined;
+  readonly fsGroupChangePolicy: 'Always' | 'OnRootMismatch';
+  readonly serviceAccountName: string;
+  readonly restartPolicy: 'Always' | 'OnFailure' | 'Never';
+  /** Set by the scheduler, or by the manifest. */
+  nodeName: string | undefined;
+  phase: 'Pending' | 'Running' | 'Failed';
+  reason: string | undefined;
+  /** Whether its containers run. They do not end because the kubelet does. */
+  containersRunning: boolean;
+  deletionTimestamp: number | undefined;
+}
+
+export interface PersistentVolumeClaim {
+  readonly kind: 'PersistentVolumeClaim';
+  readonly meta: ObjectMeta;
+  readonly storageClassName: string | undefined;
+  readonly accessModes: readonly AccessMode[];
+  readonly volumeMode: VolumeMode;
+  /** Of the PersistentVolume that it is bound to. */
+  volumeName: string | undefined;
+  requestBytes: bigint;
+  phase: 'Pending' | 'Bound';
+  /** status.capacity; undefined before it is bound. */
+  capacityBytes: bigint | undefined;
+  /** status.allocatedResources[storage]. */
+  allocatedBytes: bigint | undefined;
+  /** status.allocatedResourceStatuses[storage]. */
+  resizeStatus: ResizeStatus | undefined;
+  /** Where the first pod that uses it was put (WaitForFirstConsumer). */
+  selectedNode: string | undefined;
+  deletionTimestamp: number | undefined;
+}
+
+export type ResizeStatus =
+  | 'ControllerResizeInProgress'
+  | 'ControllerResizeInfeasible'
+  | 'NodeResizePending'
+  | 'NodeResizeInProgress'
+  | 'NodeResizeInfeasible';
+
+export interface PersistentVolume {
+  readonly kind: 'PersistentVolume';
+  readonly meta: ObjectMeta;
+  readonly driver: string;
+  readonly volumeHandle: string;
+  readonly fsType: string;
+  readonly readOnly: boolean;
+  readonly volumeAttributes: Readonly<Record<string, string>>;
+  readonly accessModes: readonly AccessMode[];
+  readonly volumeMode: VolumeMode;
+  readonly mountOptions: readonly string[];
+  readonly storageClassName: string | undefined;
+  readonly reclaimPolicy: 'Delete' | 'Retain';
+  readonly secrets: SecretReferences;
+  /** Made by the provisioner, which then also deletes it. */
+  readonly provisioned: boolean;
+  capacityBytes: bigint;
+  phase: 'Available' | 'Bound' | 'Released';
+  /** `namespace/name` of its claim. */
+  claim: string | undefined;
+}
+
+export interface SecretReferences {
+  readonly provisioner?: SecretReference;
+  readonly controllerPublish?: SecretReference;
+  readonly controllerExpand?: SecretReference;
+  readonly nodeStage?: SecretReference;
+  readonly nodePublish?: SecretReference;
+  readonly nodeExpand?: SecretReference;
+}
+
+export interface StorageClass {
+  readonly kind: 'StorageClass';
+  readonly meta: ObjectMeta;
+  readonly provisioner: string;
+  readonly parameters: Readonly<Record<string, string>>;
+  readonly reclaimPolicy: 'Delete' | 'Retain';
+  readonly bindingMode: 'Immediate' | 'WaitForFirstConsumer';
+  readonly mountOptions: readonly string[];
+  readonly allowVolumeExpansion: boolean;
+  readonly isDefault: boolean;
+}
+
+export interface CsiDriverObject {
+  readonly kind: 'CSIDriver';
+  readonly meta: ObjectMeta;
+  readonly attachRequired: boolean;
+  readonly podInfoOnMount: boolean;
+  readonly fsGroupPolicy: 'ReadWriteOnceWithFSType' | 'File' | 'None';
+  readonly volumeLifecycleModes: readonly ('Persistent' | 'Ephemeral')[];
+  readonly requiresRepublish: boolean;
+}
+
+export interface Secret {
+  readonly kind: 'Secret';
+  readonly meta: ObjectMeta;
+  readonly data: Readonly<Record<string, string>>;
+}
+
+export interface VolumeAttachment {
+  readonly kind: 'VolumeAttachment';
+  readonly meta: ObjectMeta;
+  readonly attacher: string;
+  readonly persistentVolumeName: string;
+  readonly nodeName: string;
+  attached: boolean;
+  attachmentMetadata: Readonly<Record<string, string>>;
+  attachError: string | undefined;
+  detachError: string | undefined;
+  deletionTimestamp: number | undefined;
+}
+
+export interface NodeObject {
+  readonly kind: 'Node';
+  readonly meta: ObjectMeta;
+  ready: boolean;
+  outOfService: boolean;
+  /** Unique volume names, as the kubelet reported them last. */
+  volumesInUse: readonly string[];
+  /** Unique volume names, as the attach/detach controller reported them last. */
+  volumesAttached: readonly string[];
+  /** Driver name to node id: what CSINode says. */
+  readonly csiDrivers: Map<string, string>;
+  lastHeartbeat: number;
+}
+
+export type ManifestObject =
+  | Pod
+  | PersistentVolumeClaim
+  | PersistentVolume
+  | StorageClass
+  | CsiDriverObject
+  | Secret;
+
+/** `namespace/name`, or the name alone of what has no namespace. */
+export function keyOfObject({ namespace, name }: ObjectMeta): string {
+  return namespace === '' ? name : `${namespace}/${name}`;
+}

@@ -1,0 +1,47 @@
+import * as fs from 'node:fs';
+import * as path from 'node:path';
+import { errnoOf, namesIn } from '../util/files';
+import type { MountView } from './csi/mount-view';
+import type { KubeletPaths } from './names';
+import { VOL_DATA_FILE } from './vol-data';
+
+/** Whether something is mounted in the pod's volumes; a dead mount is one. */
+export async function hasMounts(mounts: MountView, paths: KubeletPaths, podUid: string): Promise<boolean> {
+  for (const specName of namesIn(paths.podCsiVolumes(podUid)))
+    if (
+      await mounts.isMountPoint(path.join(paths.podCsiVolumes(podUid), specName, 'mount')).catch(() => true)
+    )
+      return true;
+  return false;
+}
+
+/**
+ * Removes what is left of a pod that is gone (kubelet_volumes.go, cleanupOrphanedPodDirs): empty folders, never files.
+ * @returns why it could not, in the words of the kubelet's log
+ */
+export function removeOrphanedPod(paths: KubeletPaths, podUid: string): string | undefined {
+  const said = `orphaned pod "${podUid}" found, but`;
+  for (const specName of namesIn(paths.podCsiVolumes(podUid))) {
+    const folder = path.join(paths.podCsiVolumes(podUid), specName);
+    const mount = path.join(folder, 'mount');
+    try {
+      fs.rmdirSync(mount);
+    } catch (error) {
+      if (errnoOf(error) === 'ENOTEMPTY')
+        return `${said} failed to rmdir() volume at path ${folder}: directory not empty`;
+      if (errnoOf(error) !== 'ENOENT')
+        return `${said} failed to rmdir() volume at path ${folder}: ${(error as Error).message}`;
+    }
+    if (fs.existsSync(path.join(folder, VOL_DATA_FILE)))
+      return `${said} error occurred when trying to remove the volumes dir: not a directory`;
+    fs.rmdirSync(folder);
+  }
+  for (const folder of [paths.podCsiVolumes(podUid), paths.podVolumes(podUid), paths.pod(podUid)])
+    try {
+      fs.rmdirSync(folder);
+    } catch (error) {
+      if (errnoOf(error) !== 'ENOENT')
+        return `${said} failed to remove ${folder}: ${(error as Error).message}`;
+    }
+  return undefined;
+}

@@ -1,0 +1,100 @@
+import type { Clock } from '../util/clock';
+import type { ApiServer } from './api-server';
+import { CSI_TIMEOUT_MS, PLUGIN_MANAGER_LOOP_MS } from './constants';
+import type { CsiCalls } from './csi/calls';
+import { rpcErrorText } from './errors';
+import { ExponentialBackoff } from './exponential-backoff';
+import type { Timeline } from './timeline/timeline';
+import type { Behaviour } from './versions';
+
+export interface RegistrationOptions {
+  readonly api: ApiServer;
+  readonly clock: Clock;
+  readonly timeline: Timeline;
+  readonly nodeName: string;
+  readonly behaviour: Behaviour;
+  readonly signal: AbortSignal;
+  /** Of node-driver-registrar and of the kubelet. */
+  readonly registrar: CsiCalls;
+  readonly kubelet: CsiCalls;
+}
+
+const REGISTRAR_TIMEOUT_MS = 1_000;
+/** A container that ends is started again after 10 s, then after twice as long, at most after 5 min. */
+const CONTAINER_RESTART_MS = 10_000;
+const CONTAINER_RESTART_MAX_MS = 300_000;
+
+/** How the kubelet comes to know a driver: node-driver-registrar names it, and NodeGetInfo says who the node is to it. */
+export class PluginRegistration {
+  private readonly drivers = new Set<string>();
+
+  constructor(private readonly options: RegistrationOptions) {}
+
+  isRegistered(driver: string): boolean {
+    return this.drivers.has(driver);
+  }
+
+  get names(): readonly string[] {
+    return [...this.drivers];
+  }
+
+  /** Until it has worked, or the kubelet ends. */
+  async run(): Promise<void> {
+    const { clock, signal, behaviour } = this.options;
+    const backoff = new ExponentialBackoff();
+    let restartMs = CONTAINER_RESTART_MS;
+    // The plugin manager looks at its folder once a second.
+    await clock.sleep(PLUGIN_MANAGER_LOOP_MS, signal);
+    for (;;) {
+      const failure = await this.register();
+      if (failure === undefined) return;
+      let waitMs = backoff.failed(clock.now());
+      if (!behaviour.retriesRegistration || failure.by === 'registrar') {
+        // NotifyRegistrationStatus(false) ends the registrar; its new socket is the new try.
+        waitMs = restartMs;
+        restartMs = Math.min(CONTAINER_RESTART_MAX_MS, restartMs * 2);
+      }
+      await clock.sleep(waitMs, signal);
+    }
+  }
+
+  private async register(): Promise<{ by: 'registrar' | 'kubelet' } | undefined> {
+    const { registrar, kubelet, api, nodeName, timeline, signal } = this.options;
+    const node = api.nodes.get(nodeName);
+    if (!node) return { by: 'kubelet' };
+    let name: string;
+    try {
+      ({ name } = await registrar.call('GetPluginInfo', {}, registrar.context(REGISTRAR_TIMEOUT_MS)));
+    } catch (error) {
+      signal.throwIfAborted();
+      this.say('node-driver-registrar', `error retrieving CSI driver name: ${rpcErrorText(error)}; it exits`);
+      return { by: 'registrar' };
+    }
+    try {
+      this.drivers.add(name);
+      const { node_id: nodeId } = await kubelet.call('NodeGetInfo', {}, kubelet.context(CSI_TIMEOUT_MS));
+      if (nodeId === '') throw new Error('error adding CSI driver node info: nodeID must not be empty');
+      node.csiDrivers.set(name, nodeId);
+      timeline.add({
+        who: 'kubelet',
+        node: nodeName,
+        kind: 'object',
+        text: `CSINode ${nodeName}: driver ${name} registered as node ${nodeId}`,
+      });
+      api.changed();
+      return undefined;
+    } catch (error) {
+      signal.throwIfAborted();
+      // Out of the map and of CSINode again.
+      this.drivers.delete(name);
+      node.csiDrivers.delete(name);
+      api.changed();
+      this.say('kubelet', `failed to register plugin ${name}: ${rpcErrorText(error)}`);
+      return { by: 'kubelet' };
+    }
+  }
+
+  private say(who: 'kubelet' | 'node-driver-registrar', text: string): void {
+    this.options.timeline.log({ who, node: this.options.nodeName, text });
+  }
+}

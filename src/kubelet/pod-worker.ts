@@ -1,0 +1,186 @@
+import type { Clock } from '../util/clock';
+import { ensureFolder } from '../util/files';
+import type { ApiServer } from './api-server';
+import {
+  POD_ATTACH_AND_MOUNT_RETRY_MS,
+  POD_ATTACH_AND_MOUNT_TIMEOUT_MS,
+  POD_SYNC_BACKOFF_MS,
+  POD_SYNC_JITTER,
+  POD_SYNC_MS,
+  VOLUMES_GONE_POLL_MS,
+} from './constants';
+import type { MountView } from './csi/mount-view';
+import type { Events } from './events';
+import type { KubeletPaths } from './names';
+import { keyOfObject, type Pod } from './objects';
+import { hasMounts } from './orphans';
+import { pollUntil, Waiting } from './poll';
+import type { Seeded } from './seeded';
+import type { Timeline } from './timeline/timeline';
+import type { ActualStateOfWorld } from './volumemanager/actual-state-of-world';
+import { csiVolumesOf, type Populator } from './volumemanager/populator';
+
+/** What a pod worker needs of its kubelet. */
+export interface PodWorkerHost {
+  readonly nodeName: string;
+  readonly clock: Clock;
+  readonly isRealTime: boolean;
+  readonly api: ApiServer;
+  readonly seeded: Seeded;
+  readonly timeline: Timeline;
+  readonly events: Events;
+  readonly paths: KubeletPaths;
+  readonly mounts: MountView;
+  readonly asw: ActualStateOfWorld;
+  readonly populator: Populator;
+  changed(): void;
+  areVolumesMounted(pod: Pod): boolean;
+  /** Which of the pod's volumes are not there yet, by the names that the pod has for them. */
+  missingVolumes(pod: Pod): { unmounted: string[]; unattached: string[] };
+  watchStats(pod: Pod): void;
+}
+
+/** What the kubelet does for one pod, from when it was assigned to the node until it is gone (pkg/kubelet/pod_workers.go). */
+export class PodWorker {
+  private syncs = 0;
+
+  constructor(
+    private readonly kubelet: PodWorkerHost,
+    private readonly pod: Pod,
+    private readonly signal: AbortSignal,
+  ) {}
+
+  async run(): Promise<void> {
+    const { pod } = this;
+    while (pod.deletionTimestamp === undefined) {
+      const worked = await this.sync();
+      this.syncs += 1;
+      if (pod.deletionTimestamp !== undefined) break;
+      await this.pause(worked ? POD_SYNC_MS : POD_SYNC_BACKOFF_MS);
+    }
+    await this.terminate();
+  }
+
+  private poll(
+    periodMs: number,
+    condition: () => boolean | Promise<boolean>,
+    timeoutMs?: number,
+  ): Promise<boolean> {
+    const { clock, api, isRealTime } = this.kubelet;
+    return pollUntil(
+      {
+        clock,
+        periodMs,
+        ...(timeoutMs !== undefined && { timeoutMs }),
+        signal: this.signal,
+        watch: (changed) => api.watch(changed),
+        always: isRealTime,
+      },
+      condition,
+    );
+  }
+
+  /** Until the next sync, or until somebody deletes the pod. */
+  private async pause(ms: number): Promise<void> {
+    const { clock, api, seeded } = this.kubelet;
+    const { pod, signal, syncs } = this;
+    const end = clock.now() + seeded.jittered(ms, POD_SYNC_JITTER, `sync ${pod.meta.uid} ${syncs}`);
+    let wake: (() => void) | undefined;
+    const unwatch = api.watch(() => {
+      if (pod.deletionTimestamp !== undefined) wake?.();
+    });
+    try {
+      await new Waiting(clock, signal).until(end, (stop) => {
+        wake = stop;
+      });
+    } finally {
+      unwatch();
+    }
+  }
+
+  /** @returns whether the pod's volumes are there and its containers run */
+  private async sync(): Promise<boolean> {
+    const { kubelet, pod } = this;
+    const { populator, events, timeline, paths, nodeName } = kubelet;
+    ensureFolder(paths.podVolumes(pod.meta.uid), 0o750);
+    populator.reprocess(pod.meta.uid);
+    kubelet.changed();
+    let errors: string[] = [];
+    const mounted = await this.poll(
+      POD_ATTACH_AND_MOUNT_RETRY_MS,
+      () => {
+        errors = populator.popErrors(pod.meta.uid);
+        return errors.length > 0 || pod.deletionTimestamp !== undefined || kubelet.areVolumesMounted(pod);
+      },
+      POD_ATTACH_AND_MOUNT_TIMEOUT_MS,
+    );
+    if (pod.deletionTimestamp !== undefined) return false;
+    if (!mounted || errors.length > 0) {
+      const { unmounted, unattached } = kubelet.missingVolumes(pod);
+      const failed = populator.failedVolumes(pod);
+      const why = errors.length > 0 ? errors.join(', ') : 'context deadline exceeded';
+      const text = `unmounted volumes=[${unmounted.join(' ')}], unattached volumes=[${unattached.join(' ')}], failed to process volumes=[${failed.join(' ')}]: ${why}`;
+      // A wait that only ran out of time makes no event (since 1.28).
+      if (errors.length > 0)
+        events.emit(
+          { who: 'kubelet', node: nodeName },
+          pod,
+          'Warning',
+          'FailedMount',
+          `Unable to attach or mount volumes: ${text}`,
+        );
+      else
+        timeline.log({
+          who: 'kubelet',
+          node: nodeName,
+          about: keyOfObject(pod.meta),
+          text: `Unable to attach or mount volumes for pod; skipping pod: ${text}`,
+        });
+      return false;
+    }
+    if (!pod.containersRunning) {
+      pod.containersRunning = true;
+      pod.phase = 'Running';
+      timeline.add({
+        who: 'kubelet',
+        node: nodeName,
+        kind: 'object',
+        about: keyOfObject(pod.meta),
+        text: 'pod Running',
+      });
+      kubelet.changed();
+      if (csiVolumesOf(pod).length > 0) kubelet.watchStats(pod);
+    }
+    return true;
+  }
+
+  /** Ends the containers, waits for the volumes to go, and only then lets the pod go. NodeUnstageVolume is not waited for. */
+  private async terminate(): Promise<void> {
+    const { kubelet, pod } = this;
+    const { api, asw, mounts, paths, timeline, nodeName } = kubelet;
+    const { uid } = pod.meta;
+    if (pod.containersRunning) {
+      pod.containersRunning = false;
+      timeline.add({
+        who: 'kubelet',
+        node: nodeName,
+        kind: 'object',
+        about: keyOfObject(pod.meta),
+        text: 'containers ended',
+      });
+    }
+    kubelet.changed();
+    await this.poll(VOLUMES_GONE_POLL_MS, async () => {
+      if (!kubelet.populator.hasAddedPods || asw.all().some(({ pods }) => pods.has(uid))) return false;
+      return !(await hasMounts(mounts, paths, uid));
+    });
+    timeline.add({
+      who: 'kubelet',
+      node: nodeName,
+      kind: 'object',
+      about: keyOfObject(pod.meta),
+      text: 'pod removed from the API server',
+    });
+    api.pods.remove(pod);
+  }
+}

@@ -1,0 +1,303 @@
+import * as fs from 'node:fs';
+import * as path from 'node:path';
+import { formatQuantity } from '../util/quantity';
+import { Cluster, type ClusterNode } from './cluster';
+import type { MachineFor, MachinePower } from './machine';
+import { buildObjects } from './manifests/build';
+import type { Manifest } from './manifests/read';
+import { keyOfObject, type ManifestObject, type PersistentVolumeClaim, type Pod } from './objects';
+import { type Standing, Standings } from './standing';
+import { Conditions } from './steps/conditions';
+import type { Step } from './steps/grammar';
+import type { TimeKeeper } from './time-keeper';
+import type { Timeline } from './timeline/timeline';
+import type { KubeletVersion } from './versions';
+import { VOL_DATA_FILE } from './vol-data';
+
+export interface RehearsalOptions {
+  readonly time: TimeKeeper;
+  readonly timeline: Timeline;
+  readonly version: KubeletVersion;
+  readonly seed: number;
+  readonly manifests: readonly Manifest[];
+  readonly machineFor: MachineFor;
+  rootDirOf(nodeName: string): string;
+}
+
+export interface Outcome {
+  readonly passed: boolean;
+  /** The step that did not come true, and what it waited for. */
+  readonly failure: string | undefined;
+  readonly standings: readonly Standing[];
+}
+
+export const FIRST_NODE = 'node-1';
+/** A wait that says nothing else: time enough for nine failures of the kubelet's backoff, and for a forced detach. */
+const PATIENCE_MS = { virtual: 15 * 60_000, real: 5 * 60_000 };
+/** From a node's end to its kubelet's next start. Shorter than what makes a node not ready. */
+const BOOT_MS = 30_000;
+/** The plugin is registered before anything else happens; a driver that refuses is waited for no longer. */
+const REGISTRATION_PATIENCE_MS = 3_000;
+
+/** Manifests, a driver and steps: what happens, and where things stand at the end. */
+export class Rehearsal {
+  readonly cluster: Cluster;
+  readonly conditions: Conditions;
+  private readonly standings: Standings;
+  /** As the manifests say: what is made of them is a copy. */
+  private readonly objects: ManifestObject[];
+  private readonly made = new Set<ManifestObject>();
+
+  /** @throws ManifestProblems */
+  constructor(private readonly options: RehearsalOptions) {
+    const { time, version, seed, timeline, machineFor, rootDirOf, manifests } = options;
+    const { clock, isReal } = time;
+    this.cluster = new Cluster({ clock, isRealTime: isReal, version, seed, timeline, machineFor, rootDirOf });
+    this.conditions = new Conditions(this.cluster, timeline);
+    this.standings = new Standings(this.cluster, timeline);
+    this.objects = buildObjects(manifests, this.cluster.api);
+  }
+
+  /** Plays the steps one after another; ends at the first that does not come true. */
+  async run(steps: readonly Step[]): Promise<Outcome> {
+    const { time, timeline } = this.options;
+    await this.begin();
+    let failure: string | undefined;
+    for (const step of steps) {
+      timeline.add({ who: 'rehearsal', kind: 'step', text: step.text });
+      failure = await this.play(step);
+      if (failure === undefined) continue;
+      timeline.add({ who: 'rehearsal', kind: 'note', text: failure });
+      break;
+    }
+    await time.runUntil(() => true, 0);
+    return { passed: failure === undefined, failure, standings: this.standings.all() };
+  }
+
+  stop(): void {
+    this.cluster.stop();
+  }
+
+  /** Where everything stands now. */
+  where(): Standing[] {
+    return this.standings.all();
+  }
+
+  private async begin(): Promise<void> {
+    const { time } = this.options;
+    await this.cluster.addNode(FIRST_NODE);
+    for (const object of this.objects)
+      if (object.kind === 'Pod' && object.nodeName !== undefined) await this.cluster.addNode(object.nodeName);
+    this.cluster.startControllers();
+    const registered = () => this.cluster.allNodes().every(({ object }) => object.csiDrivers.size > 0);
+    await time.runUntil(registered, REGISTRATION_PATIENCE_MS);
+  }
+
+  /** @returns why it did not come true */
+  private async play(step: Step): Promise<string | undefined> {
+    const { time, timeline } = this.options;
+    switch (step.kind) {
+      case 'create':
+        return this.create(step.names);
+      case 'delete':
+        return this.delete(step.names);
+      case 'expand':
+        return this.expand(step.claim, step.bytes);
+      case 'wait': {
+        const { condition } = step;
+        const limitMs = step.withinMs ?? PATIENCE_MS[time.isReal ? 'real' : 'virtual'];
+        const cameTrue = await time.runUntil(() => {
+          this.conditions.remember();
+          return this.conditions.holds(condition);
+        }, limitMs);
+        return cameTrue ? undefined : `"${step.text}" did not come true within ${limitMs / 1_000} s`;
+      }
+      case 'assert':
+        await time.runUntil(() => true, 0);
+        this.conditions.remember();
+        return this.conditions.holds(step.condition) ? undefined : `"${step.text}" is not so`;
+      case 'advance':
+        await time.runUntil(() => false, step.ms);
+        return undefined;
+      case 'taint':
+        return this.onNode(step.node, async ({ object }) => {
+          object.outOfService = step.outOfService;
+          timeline.add({
+            who: 'rehearsal',
+            kind: 'object',
+            text: `node ${object.meta.name}: taint node.kubernetes.io/out-of-service ${step.outOfService ? 'set' : 'removed'}`,
+          });
+          this.cluster.api.changed();
+        });
+      case 'kubelet':
+        return this.onNode(step.node, async (node) => {
+          if (step.act !== 'start') this.cluster.stopKubelet(node);
+          if (step.act !== 'stop') this.cluster.startKubelet(node);
+        });
+      case 'driver':
+        return this.withPower(step.node, step.text, async (power, node) => {
+          if (step.act === 'restart') await power.restartDriver();
+          else if (step.act === 'kill') await power.killDriver();
+          else await power.startDriver();
+          const done = { restart: 'ended and started again', kill: 'killed', start: 'started' }[step.act];
+          timeline.add({
+            who: 'driver',
+            node: node.object.meta.name,
+            kind: 'object',
+            text: `driver ${done}`,
+          });
+        });
+      case 'node':
+        return this.withPower(step.node, step.text, (power, node) => this.power(step.act, power, node));
+      case 'vol-data':
+        return this.damage(step.act, step.pod);
+    }
+  }
+
+  private async power(act: 'reboot' | 'down' | 'up', power: MachinePower, node: ClusterNode): Promise<void> {
+    const { time, timeline } = this.options;
+    const say = (text: string) =>
+      timeline.add({ who: 'rehearsal', kind: 'object', text: `node ${node.object.meta.name}: ${text}` });
+    if (act !== 'up') {
+      this.cluster.stopKubelet(node);
+      await power.cut();
+      for (const pod of this.cluster.api.pods.all()) {
+        if (pod.nodeName !== node.object.meta.name) continue;
+        pod.containersRunning = false;
+        if (pod.phase === 'Running') pod.phase = 'Pending';
+      }
+      this.cluster.api.changed();
+      say('down: processes and mounts are gone, files are not');
+    }
+    if (act === 'down') return;
+    if (act === 'reboot') await time.runUntil(() => false, BOOT_MS);
+    await power.boot();
+    say('up');
+    this.cluster.startKubelet(node);
+  }
+
+  private async onNode(
+    name: string | undefined,
+    work: (node: ClusterNode) => Promise<void>,
+  ): Promise<string | undefined> {
+    const node = this.cluster.node(name ?? FIRST_NODE);
+    if (!node) {
+      const known = this.cluster.allNodes().map(({ object }) => object.meta.name);
+      return `expected a node of ${known.join(', ')}; found ${name ?? FIRST_NODE}`;
+    }
+    await work(node);
+    await this.options.time.runUntil(() => true, 0);
+    return undefined;
+  }
+
+  private withPower(
+    name: string | undefined,
+    text: string,
+    work: (power: MachinePower, node: ClusterNode) => Promise<void>,
+  ): Promise<string | undefined> {
+    let refused: string | undefined;
+    return this.onNode(name, async (node) => {
+      const { power } = node.machine;
+      if (power) await work(power, node);
+      else
+        refused = `"${text}" is not possible with --endpoint: the driver is not ours to stop or start; do it yourself while the rehearsal waits`;
+    }).then((failure) => failure ?? refused);
+  }
+
+  private create(names: readonly string[]): string | undefined {
+    const { api } = this.cluster;
+    const wanted = names.length === 0 ? this.objects.filter((object) => !api.has(object)) : this.named(names);
+    if (typeof wanted === 'string') return wanted;
+    for (const object of wanted) {
+      // An object that was deleted comes again as another one: of the name, not of the uid.
+      const uid = this.made.has(object)
+        ? api.uid(`${object.kind} ${keyOfObject(object.meta)}`)
+        : object.meta.uid;
+      const made = { ...object, meta: { ...object.meta, uid } } as ManifestObject;
+      this.made.add(object);
+      api.add(made);
+      if (made.kind === 'Pod') this.conditions.created.add(keyOfObject(made.meta));
+      this.options.timeline.add({
+        who: 'rehearsal',
+        kind: 'object',
+        text: `${made.kind} ${keyOfObject(made.meta)} created`,
+      });
+    }
+    return undefined;
+  }
+
+  private named(names: readonly string[]): ManifestObject[] | string {
+    const found: ManifestObject[] = [];
+    for (const name of names) {
+      const object = this.objects.find(({ meta }) => meta.name === name || keyOfObject(meta) === name);
+      if (!object)
+        return `expected a name of the manifests (${this.objects.map(({ meta }) => meta.name).join(', ')}); found ${name}`;
+      if (this.cluster.api.has(object)) return `${object.kind} ${name} is there already`;
+      found.push(object);
+    }
+    return found;
+  }
+
+  private delete(names: readonly string[]): string | undefined {
+    const { api } = this.cluster;
+    const pods = api.pods.all();
+    if (names.length === 0) for (const pod of pods) this.deletePod(pod);
+    for (const name of names) {
+      const claimName = /^pvc\/(.+)$/.exec(name)?.[1];
+      if (claimName !== undefined) {
+        const claim = api.claims.get(`default/${claimName}`) ?? api.claims.get(claimName);
+        if (!claim) return `expected a PVC of ${listed(api.claims.all())}; found ${claimName}`;
+        claim.deletionTimestamp ??= this.options.time.clock.now();
+        continue;
+      }
+      const plain = name.replace(/^pod\//, '');
+      const pod = pods.find(({ meta }) => meta.name === plain || keyOfObject(meta) === plain);
+      if (!pod) return `expected a pod of ${listed(pods)}; found ${plain}`;
+      this.deletePod(pod);
+    }
+    api.changed();
+    return undefined;
+  }
+
+  private deletePod(pod: Pod): void {
+    const { api } = this.cluster;
+    pod.deletionTimestamp ??= this.options.time.clock.now();
+    // No kubelet has to agree.
+    if (pod.nodeName === undefined) api.pods.remove(pod);
+    api.changed();
+  }
+
+  private expand(name: string, bytes: bigint): string | undefined {
+    const { api } = this.cluster;
+    const claim: PersistentVolumeClaim | undefined =
+      api.claims.get(`default/${name}`) ?? api.claims.get(name);
+    if (!claim) return `expected a PVC of ${listed(api.claims.all())}; found ${name}`;
+    if (bytes <= claim.requestBytes)
+      return `expected more than ${formatQuantity(claim.requestBytes)}, which ${name} asks for already; found ${formatQuantity(bytes)}`;
+    claim.requestBytes = bytes;
+    api.changed();
+    return undefined;
+  }
+
+  private damage(act: 'remove' | 'empty' | 'corrupt', podName: string): string | undefined {
+    const { api } = this.cluster;
+    const pod = api.pods.get(`default/${podName}`) ?? api.pods.get(podName);
+    const node = pod?.nodeName === undefined ? undefined : this.cluster.node(pod.nodeName);
+    if (!pod || !node) return `expected a pod that has a node (${listed(api.pods.all())}); found ${podName}`;
+    const folder = node.paths.podCsiVolumes(pod.meta.uid);
+    const files = (fs.existsSync(folder) ? fs.readdirSync(folder) : [])
+      .map((name) => path.join(folder, name, VOL_DATA_FILE))
+      .filter((file) => fs.existsSync(file));
+    if (files.length === 0) return `pod ${podName} has no ${VOL_DATA_FILE} yet`;
+    for (const file of files) {
+      if (act === 'remove') fs.rmSync(file);
+      else fs.writeFileSync(file, act === 'empty' ? '' : '{"driverName":');
+      this.options.timeline.add({ who: 'rehearsal', kind: 'file', text: `${act}: ${file}` });
+    }
+    return undefined;
+  }
+}
+
+function listed(objects: readonly { readonly meta: { readonly name: string } }[]): string {
+  return objects.map(({ meta }) => meta.name).join(', ') || 'which there are none';
+}

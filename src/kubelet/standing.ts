@@ -1,0 +1,243 @@
+import type { Cluster, ClusterNode } from './cluster';
+import type { WorkState } from './controllers/work-queue';
+import { StepError } from './errors';
+import { uniqueInlineName, uniqueVolumeName, volumeAttachmentName } from './names';
+import { keyOfObject, type PersistentVolume, type Pod } from './objects';
+import type { Timeline } from './timeline/timeline';
+import type { AttachedVolume } from './volumemanager/actual-state-of-world';
+import { goDuration, type OperationState } from './volumemanager/operation-executor';
+
+/** Where one thing stands, and why. */
+export interface Standing {
+  /** `pod default/web-0`, `volume pvc-…` */
+  readonly what: string;
+  readonly state: string;
+  readonly why: readonly string[];
+}
+
+/** Says of everything where it stands: for a person who asks why a pod does not run, or does not go. */
+export class Standings {
+  constructor(
+    private readonly cluster: Cluster,
+    private readonly timeline: Timeline,
+  ) {}
+
+  all(): Standing[] {
+    const pods = this.cluster.api.pods.all();
+    return [...pods.map((pod) => this.pod(pod)), ...this.leftVolumes(), ...this.leftAttachments()];
+  }
+
+  private pod(pod: Pod): Standing {
+    const what = `pod ${keyOfObject(pod.meta)}`;
+    const node = pod.nodeName === undefined ? undefined : this.cluster.node(pod.nodeName);
+    const volumes = pod.volumes.flatMap((volume) => this.volumeOf(pod, volume.name, node));
+    if (pod.deletionTimestamp !== undefined)
+      return { what, state: 'Terminating', why: [...this.kubeletDown(node), ...volumes] };
+    if (pod.phase === 'Running')
+      return { what, state: 'Running', why: [...this.kubeletDown(node), ...volumes] };
+    const unscheduled = node ? [] : ['not assigned to a node: its claims are not bound, or no node is ready'];
+    return {
+      what,
+      state: 'Pending (ContainerCreating)',
+      why: [...unscheduled, ...this.kubeletDown(node), ...volumes],
+    };
+  }
+
+  private kubeletDown(node: ClusterNode | undefined): string[] {
+    return node && !node.kubelet ? [`the kubelet of ${node.object.meta.name} does not run`] : [];
+  }
+
+  private volumeOf(pod: Pod, name: string, node: ClusterNode | undefined): string[] {
+    const { api } = this.cluster;
+    const volume = pod.volumes.find((candidate) => candidate.name === name);
+    if (volume?.csi) return this.onNode(`volume ${name}`, uniqueInlineName(pod.meta.uid, name), pod, node);
+    if (!volume?.claim) return [];
+    const claim = api.claimOf(pod, volume.claim.claimName);
+    if (!claim) return [`volume ${name}: PVC ${volume.claim.claimName} does not exist`];
+    const pv = api.volumeOf(claim);
+    const subject = `volume ${name} (${pv?.meta.name ?? `PVC ${claim.meta.name}`})`;
+    if (!pv)
+      return [
+        `${subject}: not bound${this.worked(this.cluster.provisioner.queue.get(`create ${keyOfObject(claim.meta)}`), 'CreateVolume', `pvc-${claim.meta.uid}`)}`,
+      ];
+    const uniqueName = uniqueVolumeName(pv.driver, pv.volumeHandle);
+    const known = node?.kubelet?.asw.get(uniqueName);
+    if (node && !known && api.isAttachRequired(pv.driver))
+      return [`${subject}: ${this.attach(pv, uniqueName, node)}`];
+    return this.onNode(subject, uniqueName, pod, node);
+  }
+
+  private attach(pv: PersistentVolume, uniqueName: string, node: ClusterNode): string {
+    const { api, attachDetach, attacher } = this.cluster;
+    const { name } = node.object.meta;
+    const elsewhere = attachDetach.elsewhere(uniqueName, name);
+    const attached = attachDetach.attachmentOf(uniqueName, name);
+    if (elsewhere.length > 0 && !attached)
+      return `stuck attaching: still attached to ${elsewhere.join(', ')}, and a volume of this access mode can be on one node only (Multi-Attach)`;
+    const attachmentName = volumeAttachmentName(pv.volumeHandle, pv.driver, name);
+    const attachment = api.attachments.get(attachmentName);
+    if (!attachment) return 'waits for the attach/detach controller to make a VolumeAttachment';
+    if (!attachment.attached)
+      return `stuck attaching: the kubelet sends no call before${this.worked(attacher.queue.get(`attach ${attachmentName}`), 'ControllerPublishVolume', pv.meta.name)}`;
+    if (!node.object.volumesInUse.includes(uniqueName))
+      return 'attached; waits for the node to report it in volumesInUse (with its status, each 10 s)';
+    return 'attached; waits for the kubelet to see it in volumesAttached';
+  }
+
+  /** What a sidecar does about it, or waits for. */
+  private worked(state: WorkState | undefined, method: string, about: string): string {
+    if (!state) return '';
+    if (state.isBusy)
+      return `: ${method} runs since ${this.runningSince(method, about)}${state.lastError ? `, after ${state.failures} failures: ${state.lastError.message}` : ''}`;
+    const left = Math.max(0, state.retryAt - this.cluster.api.clock.now());
+    return `: ${method} fails (${state.failures} times): ${state.lastError?.message ?? ''}; next try in ${rounded(left)}`;
+  }
+
+  private runningSince(method: string, about: string): string {
+    const call = this.timeline.calls.findLast(
+      (entry) => entry.method === method && entry.about === about && entry.code === undefined,
+    );
+    return call ? rounded(this.timeline.elapsed - call.at) : 'now';
+  }
+
+  private onNode(subject: string, uniqueName: string, pod: Pod, node: ClusterNode | undefined): string[] {
+    const kubelet = node?.kubelet;
+    if (!kubelet) return [];
+    const known = kubelet.asw.get(uniqueName);
+    const mount = known?.pods.get(pod.meta.uid)?.state ?? 'NotMounted';
+    const state = `${subject}: device ${known?.device ?? 'NotMounted'}, pod mount ${mount}`;
+    const operation = kubelet.executor.all().find(({ key }) => key.volume === uniqueName);
+    const said = operation ? this.operation(operation) : undefined;
+    if (said !== undefined) return [`${state}; ${said}`];
+    if (pod.deletionTimestamp === undefined)
+      return mount === 'Mounted'
+        ? [state]
+        : [`${state}; ${this.lost(kubelet.paths.podVolumes(pod.meta.uid))}`];
+    const log = this.timeline.entries.findLast(
+      ({ kind, text }) => kind === 'log' && text.startsWith('unmounter failed'),
+    );
+    if (mount !== 'NotMounted' && log)
+      return [
+        `${state}; stuck: ${log.text}; no NodeUnpublishVolume will be sent, and the kubelet tries this again each 100 ms`,
+      ];
+    if (mount === 'NotMounted')
+      return [
+        `${state}; stuck: something is still mounted below the pod's folder although NodeUnpublishVolume said OK; no further call will be sent before the kubelet is started again`,
+      ];
+    return [state];
+  }
+
+  private lost(_folder: string): string {
+    return 'waits for its turn';
+  }
+
+  /** The heart of it: which call fails, what kind of failure it is and what follows from that, and when it is tried again. */
+  private operation(operation: OperationState): string {
+    const { name, isPending, lastError, failures, startedAt, about } = operation;
+    const volume = about.split(' ')[0];
+    const { clock } = this.cluster.api;
+    const running = this.timeline.calls.findLast(
+      (call) => call.who === 'kubelet' && call.about === volume && call.code === undefined,
+    );
+    if (isPending) {
+      const call = running
+        ? `${running.method} runs since ${rounded(this.timeline.elapsed - running.at)} (deadline 2m0s after the step began)`
+        : 'no call runs';
+      return `${name} runs since ${rounded(clock.now() - startedAt)}: ${call}${lastError ? `; before, ${failures} tries failed: ${lastError.message}` : ''}`;
+    }
+    if (!lastError) return `${name} has not failed`;
+    const failed = this.timeline.calls.findLast(
+      (call) =>
+        call.who === 'kubelet' && call.about === volume && call.code !== undefined && call.code !== 'OK',
+    );
+    const left = Math.max(0, (operation.backoff.retryAt ?? 0) - clock.now());
+    const head = failed ? `stuck: ${failed.method} fails with ${failed.code}` : `stuck: ${name} fails`;
+    return `${head} (${failures} tries), ${consequence(operation)} ${lastError.message}; next try in ${rounded(left)} (backoff ${goDuration(operation.backoff.beforeRetryMs)})`;
+  }
+
+  /** What the kubelet knows and no pod wants. */
+  private leftVolumes(): Standing[] {
+    return this.cluster.allNodes().flatMap(({ kubelet, object }) => {
+      if (!kubelet) return [];
+      const wanted = new Set(this.cluster.api.pods.all().map(({ meta }) => meta.uid));
+      return kubelet.asw
+        .all()
+        .filter(
+          (volume) =>
+            ![...volume.pods.keys()].some((uid) => wanted.has(uid)) && !kubelet.dsw.get(volume.uniqueName),
+        )
+        .map((volume) => this.leftVolume(volume, object.meta.name, kubelet.executor.all()));
+    });
+  }
+
+  private leftVolume(volume: AttachedVolume, node: string, operations: readonly OperationState[]): Standing {
+    const operation = operations.find(({ key }) => key.volume === volume.uniqueName);
+    return {
+      what: `volume ${volume.spec.specName}`,
+      state: `no pod on ${node} wants it: device ${volume.device}`,
+      why: operation ? [this.operation(operation)] : [],
+    };
+  }
+
+  private leftAttachments(): Standing[] {
+    const { api, attacher, attachDetach } = this.cluster;
+    return api.attachments.all().flatMap((attachment) => {
+      const pv = api.volumes.get(attachment.persistentVolumeName);
+      const uniqueName = pv && uniqueVolumeName(pv.driver, pv.volumeHandle);
+      const isWanted = api.pods
+        .all()
+        .some(
+          (pod) =>
+            pod.nodeName === attachment.nodeName &&
+            pod.volumes.some(
+              ({ claim }) => claim && pv?.claim === `${pod.meta.namespace}/${claim.claimName}`,
+            ),
+        );
+      if (isWanted && attachment.deletionTimestamp === undefined) return [];
+      const why: string[] = [];
+      if (attachment.deletionTimestamp !== undefined)
+        why.push(
+          `stuck detaching${this.worked(attacher.queue.get(`detach ${attachment.meta.name}`), 'ControllerUnpublishVolume', attachment.persistentVolumeName)}`,
+        );
+      else if (
+        uniqueName !== undefined &&
+        api.nodes.get(attachment.nodeName)?.volumesInUse.includes(uniqueName)
+      )
+        why.push(
+          'not detached: the node still reports it in volumesInUse (a forced detach takes 6 minutes and a node that is not ready, or the taint out-of-service)',
+        );
+      const wantedAt =
+        uniqueName === undefined
+          ? undefined
+          : attachDetach.attachmentOf(uniqueName, attachment.nodeName)?.detachWantedAt;
+      if (wantedAt !== undefined) why.push(`detach wanted since ${rounded(api.clock.now() - wantedAt)}`);
+      return [
+        {
+          what: `VolumeAttachment of ${attachment.persistentVolumeName}`,
+          state: `on ${attachment.nodeName}, attached: ${attachment.attached}`,
+          why,
+        },
+      ];
+    });
+  }
+}
+
+function consequence({ name, lastError }: OperationState): string {
+  if (name === 'volume_unmount') return 'any error of it leaves the mount uncertain, no event tells of it:';
+  if (name === 'unmount_device') return 'any error of it leaves the device uncertain, no event tells of it:';
+  if (!(lastError instanceof StepError)) return '';
+  const device = lastError.message.startsWith('MountVolume.MountDevice');
+  const undo = device ? 'NodeUnstageVolume' : 'NodeUnpublishVolume';
+  switch (lastError.errorClass) {
+    case 'final':
+      return `final: the kubelet forgets the ${device ? 'stage' : 'mount'}; no ${undo} will follow:`;
+    case 'uncertain':
+      return `not final: it may have happened, and ${undo} will follow when no pod wants it:`;
+    case 'transient':
+      return 'transient: what was known before stays:';
+  }
+}
+
+function rounded(ms: number): string {
+  return goDuration(ms < 1_000 ? Math.round(ms) : Math.round(ms / 100) * 100);
+}

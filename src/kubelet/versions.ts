@@ -1,0 +1,38 @@
+/** Kubelets whose behaviour is told apart; what lies between them behaves as the older one. */
+export const KUBELET_VERSIONS = ['1.32', '1.36'] as const;
+export type KubeletVersion = (typeof KUBELET_VERSIONS)[number];
+
+/** Where the two differ as to CSI volumes. */
+export interface Behaviour {
+  /** A final error of NodePublishVolume removes the pod's vol_data.json also for a volume that was reconstructed. */
+  readonly finalErrorDropsReconstructedJson: boolean;
+  /** NodeGetCapabilities failing before NodeStageVolume is final whatever its code. */
+  readonly capabilitiesErrorIsFinal: boolean;
+  /** The global vol_data.json is written also for a driver without STAGE_UNSTAGE_VOLUME. */
+  readonly globalJsonWithoutStaging: boolean;
+  /** The kubelet itself tries again to register a driver whose registration failed. */
+  readonly retriesRegistration: boolean;
+  /** A final error of a repeated NodePublishVolume (requiresRepublish) removes the target folder. */
+  readonly failedRepublishRemovesTarget: boolean;
+}
+
+const BEHAVIOUR: Readonly<Record<KubeletVersion, Behaviour>> = {
+  '1.32': {
+    finalErrorDropsReconstructedJson: true,
+    capabilitiesErrorIsFinal: true,
+    globalJsonWithoutStaging: true,
+    retriesRegistration: false,
+    failedRepublishRemovesTarget: true,
+  },
+  '1.36': {
+    finalErrorDropsReconstructedJson: false,
+    capabilitiesErrorIsFinal: false,
+    globalJsonWithoutStaging: false,
+    retriesRegistration: true,
+    failedRepublishRemovesTarget: false,
+  },
+};
+
+export function behaviourOf(version: KubeletVersion): Behaviour {
+  return BEHAVIOUR[version];
+}

@@ -1,0 +1,64 @@
+import * as fs from 'node:fs';
+import * as path from 'node:path';
+import { ensureFolder, removeFile } from '../util/files';
+
+export const VOL_DATA_FILE = 'vol_data.json';
+
+/** What the kubelet writes down beside a target, to find its way back at teardown: identity, and nothing of the mount. */
+export interface PodVolumeData {
+  attachmentID: string;
+  driverName: string;
+  nodeName: string;
+  specVolID: string;
+  volumeHandle: string;
+  volumeLifecycleMode: 'Persistent' | 'Ephemeral';
+}
+
+/** What it writes beside `globalmount`. */
+export interface GlobalVolumeData {
+  driverName: string;
+  volumeHandle: string;
+}
+
+/** The bytes: one map of strings, keys sorted, as Go's encoder writes it, `<`, `>` and `&` escaped, and a newline. */
+export function encodeVolData(data: PodVolumeData | GlobalVolumeData): string {
+  const sorted = Object.fromEntries(Object.entries(data).sort(([a], [b]) => (a < b ? -1 : 1)));
+  const text = JSON.stringify(sorted).replace(
+    /[<>&\u2028\u2029]/g,
+    (sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+  return `${text}\n`;
+}
+
+/** Truncates and writes, as the kubelet does: a crash in between leaves an empty file. */
+export function writeVolData(folder: string, data: PodVolumeData | GlobalVolumeData): void {
+  ensureFolder(folder, 0o750);
+  fs.writeFileSync(path.join(folder, VOL_DATA_FILE), encodeVolData(data), { mode: 0o600 });
+}
+
+/** @throws Error in the kubelet's words when the file is missing, empty or no map of strings */
+export function readVolData(folder: string): Record<string, string> {
+  const file = path.join(folder, VOL_DATA_FILE);
+  let text: string;
+  try {
+    text = fs.readFileSync(file, 'utf8');
+  } catch (error) {
+    const missing = (error as NodeJS.ErrnoException).code === 'ENOENT';
+    const reason = missing ? 'no such file or directory' : (error as Error).message;
+    throw new Error(`failed to open volume data file [${file}]: open ${file}: ${reason}`);
+  }
+  if (text.trim() === '') throw new Error(`failed to parse volume data file [${file}]: EOF`);
+  let data: unknown;
+  try {
+    data = JSON.parse(text);
+  } catch {
+    throw new Error(`failed to parse volume data file [${file}]: it is not JSON`);
+  }
+  if (typeof data !== 'object' || data === null || Object.values(data).some((v) => typeof v !== 'string'))
+    throw new Error(`failed to parse volume data file [${file}]: it is no map of strings`);
+  return data as Record<string, string>;
+}
+
+export function removeVolData(folder: string): void {
+  removeFile(path.join(folder, VOL_DATA_FILE));
+}

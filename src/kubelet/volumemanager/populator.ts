@@ -1,0 +1,114 @@
+import type { ApiServer } from '../api-server';
+import type { Pod } from '../objects';
+import type { ActualStateOfWorld } from './actual-state-of-world';
+import type { DesiredStateOfWorld } from './desired-state-of-world';
+import { inlineSpec, isAttachable, persistentSpec, type VolumeSpec } from './spec';
+
+export interface PopulatorOptions {
+  readonly api: ApiServer;
+  readonly nodeName: string;
+  readonly dsw: DesiredStateOfWorld;
+  readonly asw: ActualStateOfWorld;
+  /** Whether containers of the pod run, or may still. */
+  isPodActive(pod: Pod): boolean;
+}
+
+/** desiredStateOfWorldPopulator: the volumes that the pods of this node want, from the API server. */
+export class Populator {
+  private readonly processed = new Set<string>();
+  private readonly errors = new Map<string, string[]>();
+  /** Every pod that was there at start has been looked at: only then may volumes be unmounted. */
+  hasAddedPods = false;
+
+  constructor(private readonly options: PopulatorOptions) {}
+
+  /** The pod is looked at again in the next turn: its claims may have changed. */
+  reprocess(podUid: string): void {
+    this.processed.delete(podUid);
+  }
+
+  isProcessed(podUid: string): boolean {
+    return this.processed.has(podUid);
+  }
+
+  /** What went wrong since the last look, and is told once. */
+  popErrors(podUid: string): string[] {
+    const errors = this.errors.get(podUid) ?? [];
+    this.errors.delete(podUid);
+    return errors;
+  }
+
+  /** Names of the pod's volumes that could not be looked at. */
+  failedVolumes(pod: Pod): string[] {
+    if (this.processed.has(pod.meta.uid)) return [];
+    return csiVolumesOf(pod).filter((volume) => typeof this.specOf(pod, volume) === 'string');
+  }
+
+  /** @returns whether anything changed */
+  turn(): boolean {
+    const { api, nodeName, dsw, isPodActive } = this.options;
+    let changed = false;
+    const pods = api.pods.all().filter((pod) => pod.nodeName === nodeName);
+    for (const pod of pods)
+      if (isPodActive(pod) && !this.processed.has(pod.meta.uid)) changed = this.add(pod) || changed;
+    this.hasAddedPods = true;
+    const active = new Set(pods.filter(isPodActive).map(({ meta }) => meta.uid));
+    for (const uid of dsw.podUids()) {
+      if (active.has(uid)) continue;
+      changed = dsw.removePod(uid) || changed;
+      this.processed.delete(uid);
+      this.errors.delete(uid);
+    }
+    return changed;
+  }
+
+  private add(pod: Pod): boolean {
+    const { api, dsw, asw } = this.options;
+    const { uid } = pod.meta;
+    const errors: string[] = [];
+    for (const name of csiVolumesOf(pod)) {
+      const spec = this.specOf(pod, name);
+      if (typeof spec === 'string') {
+        errors.push(spec);
+        continue;
+      }
+      const claim = spec.claim === undefined ? undefined : api.claims.get(spec.claim);
+      const capacity = claim && api.volumeOf(claim)?.capacityBytes;
+      dsw.addPod(pod, spec, name, isAttachable(api, spec), capacity);
+    }
+    if (errors.length > 0) {
+      this.errors.set(uid, errors);
+      return false;
+    }
+    this.processed.add(uid);
+    for (const volume of asw.all()) {
+      const mounted = volume.pods.get(uid);
+      if (mounted && api.csiDrivers.get(volume.spec.driver)?.requiresRepublish)
+        mounted.remountRequired = true;
+    }
+    return true;
+  }
+
+  /** @returns why not, in the kubelet's words */
+  private specOf(pod: Pod, name: string): VolumeSpec | string {
+    const { api } = this.options;
+    const volume = pod.volumes.find((candidate) => candidate.name === name);
+    if (volume?.csi) return inlineSpec(pod, name, volume.csi);
+    const { claimName = '', readOnly = false } = volume?.claim ?? {};
+    const subject = `error processing PVC ${pod.meta.namespace}/${claimName}`;
+    const claim = api.claimOf(pod, claimName);
+    if (!claim)
+      return `${subject}: failed to fetch PVC from API server: persistentvolumeclaims "${claimName}" not found`;
+    const pv = api.volumeOf(claim);
+    // A claim that is being deleted is kept for the pods that run with it, and starts no other.
+    if (claim.deletionTimestamp !== undefined && !pod.containersRunning)
+      return `${subject}: can't start pod because PVC is being deleted`;
+    if (claim.phase !== 'Bound' || !pv) return `${subject}: PVC is not bound`;
+    return persistentSpec(pv, readOnly);
+  }
+}
+
+/** Names of the volumes that a CSI driver serves. */
+export function csiVolumesOf(pod: Pod): string[] {
+  return pod.volumes.filter(({ claim, csi }) => claim ?? csi).map(({ name }) => name);
+}

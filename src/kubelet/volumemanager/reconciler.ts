@@ -1,0 +1,152 @@
+import { loadUnmounter } from '../csi/csi-mounter';
+import { expandOnNode, isNodeExpansionWanted } from '../csi/node-expander';
+import { stepErrorOf } from '../errors';
+import { keyOfObject } from '../objects';
+import { type AttachedVolume, deviceMayBeMounted, type MountedPod } from './actual-state-of-world';
+import type { DesiredStateOfWorld, PodToMount, VolumeToMount } from './desired-state-of-world';
+import {
+  mountVolume,
+  type OperationEnvironment,
+  unmountVolume,
+  unmountVolumeDevice,
+  verifyControllerAttached,
+} from './mount-operations';
+import type { OperationExecutor } from './operation-executor';
+import type { Populator } from './populator';
+
+export interface ReconcilerOptions {
+  readonly env: OperationEnvironment;
+  readonly dsw: DesiredStateOfWorld;
+  readonly populator: Populator;
+  readonly executor: OperationExecutor;
+}
+
+/** Makes the actual state of the world the desired one: unmount, then mount, then let go of devices. */
+export class Reconciler {
+  /** A turn left something undone that only another turn can do: it is not waited for anything. */
+  private again = false;
+
+  constructor(private readonly options: ReconcilerOptions) {}
+
+  /** @returns the moment at which it has to look again even if nothing changes */
+  turn(now: number): number | undefined {
+    const { populator, executor } = this.options;
+    this.again = false;
+    const mayUnmount = this.isReadyToUnmount();
+    if (mayUnmount) this.unmountVolumes();
+    this.mountVolumes();
+    if (mayUnmount) this.letGoOfDevices();
+    if (populator.hasAddedPods) this.updateReconstructed();
+    return this.again ? now : executor.nextRetry;
+  }
+
+  /** Unmounts are held back until the pods and the node's status are known. Mounts are not. */
+  private isReadyToUnmount(): boolean {
+    const { populator, env } = this.options;
+    return populator.hasAddedPods && !env.asw.all().some(({ attachState }) => attachState === 'Uncertain');
+  }
+
+  private unmountVolumes(): void {
+    const { env, dsw, executor } = this.options;
+    for (const volume of env.asw.all())
+      for (const mounted of [...volume.pods.values()]) {
+        if (executor.isPending(volume.uniqueName, mounted.podUid)) continue;
+        if (!dsw.has(volume.uniqueName, mounted.podUid)) this.unmount(volume, mounted);
+      }
+  }
+
+  private unmount(volume: AttachedVolume, mounted: MountedPod): void {
+    const { env, executor } = this.options;
+    let data: Record<string, string>;
+    try {
+      data = loadUnmounter(env, mounted.podUid, mounted.spec.specName);
+    } catch (error) {
+      // No operation is begun, so nothing waits: the next turn fails the same way.
+      const { message } = error as Error;
+      env.timeline.log({ who: 'kubelet', node: env.nodeName, about: mounted.spec.specName, text: message });
+      this.again = true;
+      return;
+    }
+    executor.start({
+      name: 'volume_unmount',
+      key: { volume: volume.uniqueName, podUid: mounted.podUid },
+      about: `${mounted.spec.specName} of ${mounted.podName}`,
+      run: () => unmountVolume(env, volume, mounted, data),
+    });
+  }
+
+  private mountVolumes(): void {
+    const { dsw } = this.options;
+    for (const wanted of dsw.all()) for (const pod of wanted.pods.values()) this.mountOrAttach(wanted, pod);
+  }
+
+  private mountOrAttach(wanted: VolumeToMount, pod: PodToMount): void {
+    const { env, executor } = this.options;
+    if (executor.isPending(wanted.uniqueName, pod.pod.meta.uid)) return;
+    const volume = env.asw.get(wanted.uniqueName);
+    if (!volume) {
+      const why = verifyControllerAttached(env, pod, wanted.reportedInUse);
+      if (why === undefined) this.again = true;
+      return;
+    }
+    const mounted = volume.pods.get(pod.pod.meta.uid);
+    const about = `${wanted.spec.specName} for ${keyOfObject(pod.pod.meta)}`;
+    if (mounted?.state !== 'Mounted' || mounted.remountRequired) {
+      executor.start({
+        name: 'volume_mount',
+        // On the volume as a whole: devices are mounted one at a time.
+        key: { volume: wanted.uniqueName, podUid: '' },
+        about,
+        run: () => mountVolume(env, volume, pod),
+      });
+      return;
+    }
+    this.expand(volume, wanted, pod, about);
+  }
+
+  private expand(volume: AttachedVolume, wanted: VolumeToMount, pod: PodToMount, about: string): void {
+    const { env, executor } = this.options;
+    const { claim: claimKey } = wanted.spec;
+    const claim = claimKey === undefined ? undefined : env.api.claims.get(claimKey);
+    const isLarger = (wanted.capacityBytes ?? 0n) > (volume.capacityBytes ?? 0n);
+    if (!claim || !isLarger || volume.expandInUse || !isNodeExpansionWanted(claim)) return;
+    executor.start({
+      name: 'volume_fs_resize',
+      key: { volume: wanted.uniqueName, podUid: '' },
+      about,
+      run: async () => {
+        await expandOnNode(env, volume, pod.spec, pod.pod, claim).catch((error) => {
+          throw stepErrorOf(error);
+        });
+      },
+    });
+  }
+
+  private letGoOfDevices(): void {
+    const { env, dsw, executor } = this.options;
+    for (const volume of env.asw.all()) {
+      if (volume.pods.size > 0 || dsw.get(volume.uniqueName)) continue;
+      if (executor.isPending(volume.uniqueName)) continue;
+      if (!deviceMayBeMounted(volume)) {
+        env.asw.markDetached(volume);
+        continue;
+      }
+      executor.start({
+        name: 'unmount_device',
+        key: { volume: volume.uniqueName, podUid: '' },
+        about: volume.spec.specName,
+        run: () => unmountVolumeDevice(env, volume),
+      });
+    }
+  }
+
+  /** What was found on the disk is matched with node.status.volumesAttached, once the API server answers. */
+  private updateReconstructed(): void {
+    const { env } = this.options;
+    for (const volume of env.asw.all()) {
+      if (volume.attachState !== 'Uncertain') continue;
+      env.asw.markAttached(volume.spec, volume.isAttachable, volume.capacityBytes);
+      this.again = true;
+    }
+  }
+}
