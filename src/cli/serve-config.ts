@@ -42,6 +42,7 @@ export function readConfig(args: ServeArguments, environment: NodeJS.ProcessEnv)
     topology: topologies.own,
     extraTopologies: topologies.extra,
     scenarios: args.scenario.map((place) => path.resolve(place)),
+    gallery: args.gallery.map((place) => path.resolve(place)),
     strict: args.strict,
     strictLimits: args.strictLimits,
     secrets: args.secretsFile === undefined ? undefined : SecretPolicy.read(args.secretsFile),

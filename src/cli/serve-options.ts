@@ -18,6 +18,7 @@ export interface ServeArguments {
   topology: string[];
   capabilities: string;
   scenario: string[];
+  gallery: string[];
   secretsFile?: string;
   strict: boolean;
   strictLimits: boolean;
@@ -88,6 +89,13 @@ export const options: Record<string, Options> = {
     default: [],
     describe:
       'Scenario file, or folder of them, armed before the socket listens and read again when it changes; may be given several times',
+  },
+  gallery: {
+    type: 'string',
+    array: true,
+    default: [],
+    describe:
+      'As --scenario, but loaded without being armed: a volume may name one, and `fake-csi scenario arm` arms one',
   },
   'secrets-file': {
     type: 'string',

@@ -89,6 +89,8 @@ export interface DriverOptions {
   log: Log;
   /** Files and folders of scenarios for this process alone, besides those of the data folder. */
   scenarios?: readonly string[];
+  /** The same, of scenarios that are loaded and not armed. */
+  gallery?: readonly string[];
   /** What rules may do to the process; left out: to this very one. */
   processControl?: (hooks: ProcessHooks) => ProcessControl;
   /** In place of the scenarios: for tests of the driver itself. */
@@ -165,6 +167,7 @@ export class Driver {
       engine: this.engine,
       folder: env.layout.scenarios,
       places: options.scenarios ?? [],
+      gallery: options.gallery ?? [],
       process: processName,
       host: options.host,
       clock,

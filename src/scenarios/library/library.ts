@@ -19,6 +19,11 @@ export interface LibraryOptions {
   folder: string;
   /** Files and folders of this process alone (`--scenario`). */
   places: readonly string[];
+  /**
+   * Files and folders of this process alone whose scenarios are loaded and rest (`--gallery`): one acts on volumes that
+   * name it, or once somebody arms it. Another of its name, from elsewhere, stands in its place.
+   */
+  gallery?: readonly string[];
   /** Tells this process from others that share the folder. */
   process: string;
   host: Pick<Host, 'lockFile'>;
@@ -81,20 +86,21 @@ export class Library {
 
   /**
    * Reads and arms everything.
-   * @throws ScenarioProblems when a file that was named for this process is no scenario; what is wrong in the shared
-   * folder is logged and shown, since it must not keep a driver from coming up.
+   * @throws ScenarioProblems when a file that was to be armed in this process is no scenario; what is wrong in the
+   * shared folder or the gallery is logged and shown, since it must not keep a driver from coming up.
    */
   start(): void {
     const { folder, places } = this.options;
     ensureFolder(folder, 0o755);
     ensureFolder(path.join(folder, '.state'), 0o700);
-    for (const place of places)
-      if (stampOf(place) === undefined)
-        throw new Error(`--scenario ${place}: no such file or folder; give a YAML file or a folder of them`);
+    const named = { '--scenario': places, '--gallery': this.gallery };
+    for (const [option, given] of Object.entries(named))
+      for (const place of given)
+        if (stampOf(place) === undefined)
+          throw new Error(`${option} ${place}: no such file or folder; give a YAML file or a folder of them`);
     this.read();
-    const wrong = this.problems().filter(
-      ({ severity, file }) => severity === 'error' && !this.isShared(file),
-    );
+    const own = new Set(places.flatMap((place) => this.listed(place)));
+    const wrong = this.problems().filter(({ severity, file }) => severity === 'error' && own.has(file));
     if (wrong.length > 0) throw new ScenarioProblems(wrong);
     this.load(this.state.read());
     this.watch();
@@ -104,8 +110,13 @@ export class Library {
     return path.dirname(file) === this.options.folder;
   }
 
+  private get gallery(): readonly string[] {
+    return this.options.gallery ?? [];
+  }
+
+  /** The gallery last: of two scenarios with one name the first is taken. */
   private places(): string[] {
-    return [...this.options.places, this.options.folder];
+    return [...this.options.places, this.options.folder, ...this.gallery];
   }
 
   /** Reads what changed. @returns whether anything did. */
@@ -163,14 +174,17 @@ export class Library {
   private load(saved: Record<string, SavedScenario> = {}): void {
     const { engine, clock } = this.options;
     this.clashes = [];
-    const loaded = new Map<string, Loaded & { file: string }>();
-    for (const place of this.places())
+    const loaded = new Map<string, Loaded & { file: string; resting: boolean }>();
+    for (const place of this.places()) {
+      const resting = this.gallery.includes(place);
       for (const file of this.listed(place))
         for (const scenario of this.sources.get(file)?.scenarios ?? []) {
           const other = loaded.get(scenario.name);
-          if (!other)
-            loaded.set(scenario.name, { file, ...this.armed(scenario, saved[scenario.name], clock.now()) });
-          else if (other.file !== file)
+          const enabled = scenario.enabled && !resting;
+          if (!other) {
+            const state = this.armed(scenario, enabled, saved[scenario.name], clock.now());
+            loaded.set(scenario.name, { file, resting, ...state });
+          } else if (other.file !== file && other.resting === resting)
             this.clashes.push({
               file,
               line: 1,
@@ -180,6 +194,7 @@ export class Library {
               severity: 'error',
             });
         }
+    }
     engine.load([...loaded.values()], saved);
     for (const { scenario, fingerprint } of loaded.values()) {
       if (!this.fingerprints.has(scenario.name) || this.fingerprints.get(scenario.name) !== fingerprint)
@@ -195,7 +210,7 @@ export class Library {
       this.options.engine.adoptMachine(scenario, machine, state);
   }
 
-  private armed(scenario: Scenario, saved: SavedScenario | undefined, now: number): Loaded {
+  private armed(scenario: Scenario, enabled: boolean, saved: SavedScenario | undefined, now: number): Loaded {
     const fingerprint = fingerprintOf(scenario);
     const turned = own(this.seen.scenarios, scenario.name);
     const first =
@@ -205,7 +220,7 @@ export class Library {
     return {
       scenario,
       fingerprint,
-      armed: turned?.armed ?? scenario.enabled,
+      armed: turned?.armed ?? enabled,
       armedAt: turned?.armed ? Math.max(first, at) : first,
     };
   }
@@ -273,7 +288,8 @@ export class Library {
 
   private watch(): void {
     const { folder, places } = this.options;
-    const wanted = new Set([folder, ...places.flatMap((place) => [place, path.dirname(place)])]);
+    const own = [...places, ...this.gallery].flatMap((place) => [place, path.dirname(place)]);
+    const wanted = new Set([folder, ...own]);
     for (const place of wanted) {
       if (this.watchers.has(place)) continue;
       try {
@@ -356,7 +372,7 @@ export class Library {
     if (problems.some(({ severity }) => severity === 'error')) throw new ScenarioProblems(problems);
     for (const { name } of scenarios) {
       const there = this.sourceOf(name);
-      if (there && !there.shared)
+      if (there && !there.shared && !this.rests(there.file))
         throw new ScenarioProblems([
           {
             file,
@@ -379,6 +395,11 @@ export class Library {
       for (const { name } of scenarios) delete switches.scenarios[name];
     });
     return scenarios.map(({ name }) => name);
+  }
+
+  private rests(file: string): boolean {
+    const holds = (place: string) => this.listed(place).includes(file);
+    return this.gallery.some(holds) && !this.options.places.some(holds);
   }
 
   /** @throws CsiError NOT_FOUND; Error when it is not in the shared folder. */

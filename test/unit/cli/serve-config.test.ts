@@ -13,6 +13,7 @@ const defaults: ServeArguments = {
   maxVolumesPerNode: 0,
   topology: [],
   scenario: [],
+  gallery: [],
   capabilities: 'all',
   strict: false,
   strictLimits: true,
