@@ -54,6 +54,11 @@ export class TestEngine {
     this.engine = new Engine({
       clock: this.clock,
       process,
+      registration: {
+        act: ({ kind }, by) => note(`registration ${kind} by ${by.scenario}/${by.rule}`),
+        heal: (scenario) => note(`registration heal ${scenario}`),
+        windowClosed: (scenario, name) => note(`registration window closed ${scenario}/${name}`),
+      },
       node: () => ({ id: 'node-1', fsFreePct: this.fsFreePct }),
       event: (event, details) => this.events.push({ event, details }),
       changed: () => undefined,
