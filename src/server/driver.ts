@@ -3,43 +3,22 @@ import type { Socket } from 'node:net';
 import { hostname } from 'node:os';
 import * as path from 'node:path';
 import { type ConnectionInjector, type Server, ServerCredentials } from '@grpc/grpc-js';
-import type { Backend, BackendName } from '../backends/backend';
-import { DiskBackend } from '../backends/disk-backend';
-import { DirectoryBackend, TmpfsBackend } from '../backends/tree-backends';
-import type { Capabilities } from '../csi/capabilities';
-import { type CsiDefinitions, loadRegistration } from '../csi/load';
-import type { FsType, Host } from '../host/host';
+import { loadRegistration } from '../csi/load';
 import { Journal } from '../journal/journal';
 import { NdjsonFile } from '../journal/ndjson-file';
-import type { ProcessControl } from '../scenarios/engine/actions/action';
 import { Engine } from '../scenarios/engine/engine';
 import { Library } from '../scenarios/library/library';
-import { advertised, type Profile, servicesOf } from '../services/capabilities';
+import { servicesOf } from '../services/capabilities';
 import type { Env } from '../services/env';
 import { makeHandlers } from '../services/index';
 import { type Recovery, recover } from '../services/recovery';
-import type { Clock } from '../util/clock';
-import { type Durability, ensureFolder, errnoOf } from '../util/files';
 import { keyOf } from '../util/keys';
-import type { Log } from '../util/log';
-import { AttachmentIndex } from '../volumes/attachment-index';
-import { Freezer } from '../volumes/freezer';
 import { Layout } from '../volumes/layout';
 import { Locks } from '../volumes/locks';
-import { NodeRegistry } from '../volumes/node-registry';
-import { NodeStore } from '../volumes/node-store';
-import { Pool } from '../volumes/pool';
-import { RecordStore } from '../volumes/record-store';
-import {
-  type GroupRecord,
-  type NodeRecord,
-  RECORD_VERSION,
-  type Segments,
-  type SnapshotRecord,
-  type VolumeRecord,
-} from '../volumes/records';
-import type { FaultGate } from './gate';
+import { prepareDataFolder, takeFolder } from './data-folder';
+import type { DriverOptions } from './driver-options';
 import { makeGrpcServer } from './grpc';
+import { makeEnv } from './make-env';
 import { NodeGauge } from './node-gauge';
 import { Pipeline } from './pipeline';
 import { ownProcess, type ProcessHooks } from './process-control';
@@ -48,66 +27,9 @@ import { clearPlace, findPlace, type RegistrationPlace } from './registration/pl
 import { mountsReachKubelet } from './registration/propagation';
 import { Registration } from './registration/registration';
 import { ScenarioGate } from './scenario-gate';
-import type { SecretPolicy } from './secrets';
 import { UnixSocket } from './socket';
 
-/** The kubelet on this node, and whether to register with it. */
-export interface KubeletOptions {
-  /** Its --root-dir. */
-  dir: string;
-  register: boolean;
-  /** Path of the CSI socket as the kubelet sees it; left out: as this process does. */
-  endpoint?: string | undefined;
-}
-
-export interface DriverOptions {
-  dataDir: string;
-  /** Path of the socket. */
-  socket: string;
-  nodeId: string;
-  driverName: string;
-  version: string;
-  profile: Profile;
-  /** What GetPluginCapabilities speaks for: this process, or a plugin that has other processes. */
-  advertise: Profile;
-  capabilities: Capabilities;
-  backend: BackendName;
-  fsType: FsType;
-  defaultSizeBytes: bigint;
-  capacityBytes: bigint | undefined;
-  maxVolumeBytes: bigint;
-  /** 0: no limit. */
-  maxVolumesPerNode: number;
-  topology: Segments;
-  extraTopologies: readonly Segments[];
-  strict: boolean;
-  strictLimits: boolean;
-  secrets: SecretPolicy | undefined;
-  durability: Durability;
-  host: Host;
-  clock: Clock;
-  log: Log;
-  /** Files and folders of scenarios for this process alone, besides those of the data folder. */
-  scenarios?: readonly string[];
-  /** The same, of scenarios that are loaded and not armed. */
-  gallery?: readonly string[];
-  /** What rules may do to the process; left out: to this very one. */
-  processControl?: (hooks: ProcessHooks) => ProcessControl;
-  /** In place of the scenarios: for tests of the driver itself. */
-  faults?: FaultGate;
-  /** Puts something around the gate: for a driver that is not alone in its process and still has to stop or die. */
-  aroundGate?: (gate: FaultGate) => FaultGate;
-  /** Left out: the driver knows of no kubelet, and somebody else registers it (node-driver-registrar). */
-  kubelet?: KubeletOptions | undefined;
-  /** Told when rules may have fired or machines changed. */
-  onScenarioChange?: () => void;
-  /** The process may end while the socket is open: for a driver that is not what its process is for. */
-  unref?: boolean;
-  /** Of csi.v1; left out: read anew from the .proto file. */
-  definitions?: CsiDefinitions;
-  /** How often a connection is asked whether it lives, and how long it may take to answer, in milliseconds. */
-  keepaliveMs?: number;
-}
+export type { DriverOptions, KubeletOptions } from './driver-options';
 
 const KEEPALIVE_MS = 30_000;
 /** How long SIGTERM waits for running calls before it cuts them off. */
@@ -394,144 +316,4 @@ async function meetKubelet({ kubelet, driverName, host, log }: DriverOptions): P
   const mountsReach = host.kind === 'memory' ? undefined : mountsReachKubelet(dir, await host.mounts.list());
   if (typeof mountsReach === 'string') log.warn({ kubelet_dir: dir }, mountsReach);
   return { dir, mountsReach, place: kubelet.register ? place : undefined };
-}
-
-/** @throws Error with one line that a person who started the driver can act on. */
-async function prepareDataFolder(folder: string): Promise<void> {
-  try {
-    ensureFolder(folder);
-    await fs.access(folder, fs.constants.W_OK);
-  } catch (error) {
-    throw new Error(
-      `--data-dir ${folder}: it cannot be made or written (${errnoOf(error)}); choose a folder on a writable disk`,
-    );
-  }
-}
-
-/**
- * One controller, and one process a node, may work on a data folder: each believes what it has in memory.
- * @throws Error with one line when another process is there already.
- */
-async function takeFolder(options: DriverOptions, layout: Layout): Promise<() => Promise<void>> {
-  const parts = [];
-  if (options.profile !== 'node')
-    parts.push({ who: 'a controller', file: path.join(layout.locks, 'controller.lock') });
-  if (options.profile !== 'controller')
-    parts.push({
-      who: `node ${options.nodeId}`,
-      file: path.join(layout.locks, `node-${keyOf(options.nodeId)}.lock`),
-    });
-  ensureFolder(layout.locks);
-  const taken: (() => Promise<void>)[] = [];
-  const release = async () => {
-    for (const unlock of taken) await unlock();
-  };
-  for (const { who, file } of parts) {
-    try {
-      taken.push(await options.host.lockFile(file));
-    } catch (error) {
-      await release();
-      if (errnoOf(error) !== 'EAGAIN') throw error;
-      throw new Error(
-        `--data-dir ${layout.root}: another process serves ${who} on it; stop that, or choose another --data-dir or --node-id`,
-      );
-    }
-  }
-  return release;
-}
-
-async function makeEnv(options: DriverOptions, layout: Layout): Promise<Env> {
-  const { clock, log, host, profile, capabilities, durability } = options;
-  const isNode = profile !== 'controller';
-  const isController = profile !== 'node';
-  const bootId = await host.bootId();
-  const node: NodeRecord | undefined = isNode
-    ? {
-        version: RECORD_VERSION,
-        id: options.nodeId,
-        topology: options.topology,
-        maxVolumes: options.maxVolumesPerNode,
-        bootId,
-      }
-    : undefined;
-  const store = node && new NodeStore({ paths: layout.node(node.id), bootId, log });
-  const pool = new Pool(options.capacityBytes);
-  const attachments = new AttachmentIndex();
-  const owner = isController ? 'controller' : keyOf(options.nodeId).slice(0, 12);
-  const common = { durability, log, owner };
-  // A node alone makes and keeps static volumes; beside a controller, that is who grows and lists them.
-  const keepsStatic = isController || options.advertise === 'node';
-  return {
-    settings: {
-      driverName: options.driverName,
-      vendorVersion: options.version,
-      capabilities,
-      advertised: advertised(capabilities, options.advertise),
-      defaultBackend: options.backend,
-      defaultFsType: options.fsType,
-      defaultSizeBytes: options.defaultSizeBytes,
-      maxVolumeBytes: options.maxVolumeBytes,
-      strict: options.strict,
-    },
-    host,
-    clock,
-    log,
-    layout,
-    bootId,
-    volumes: new RecordStore<VolumeRecord>({
-      ...common,
-      root: layout.volumes,
-      file: 'volume.json',
-      required: ['id', 'name', 'sequence', 'origin', 'capacityBytes', 'backend', 'attachments'],
-      owns: ({ origin, node: home }) =>
-        origin === 'created' ? isController : origin === 'static' ? keepsStatic : home === node?.id,
-      onChange: (before, after) => {
-        pool.adjust(before?.capacityBytes, after?.capacityBytes);
-        attachments.adjust(before, after);
-      },
-    }),
-    snapshots: new RecordStore<SnapshotRecord>({
-      ...common,
-      root: layout.snapshots,
-      file: 'snapshot.json',
-      required: ['id', 'name', 'sequence', 'sourceVolumeId', 'sizeBytes', 'backend'],
-      owns: () => isController,
-      onChange: (before, after) => pool.adjust(before?.sizeBytes, after?.sizeBytes),
-    }),
-    groups: new RecordStore<GroupRecord>({
-      ...common,
-      root: layout.groups,
-      file: 'group.json',
-      required: ['id', 'name', 'snapshotIds', 'sourceVolumeIds'],
-      owns: () => isController,
-    }),
-    nodes: new NodeRegistry(layout, node, options.extraTopologies),
-    pool,
-    attachments,
-    freezer: new Freezer(host, store?.paths.undo ?? layout.undo, log),
-    making: new Map(),
-    backends: makeBackends(options, store, await host.abilities()),
-    node: node && store ? { record: node, store } : undefined,
-  };
-}
-
-function makeBackends(
-  options: DriverOptions,
-  store: NodeStore | undefined,
-  abilities: Awaited<ReturnType<Host['abilities']>>,
-): ReadonlyMap<BackendName, Backend> {
-  const { host, clock, fsType } = options;
-  const growMountedExt4 = abilities.growMountedExt4 === true;
-  const mountPointOf = (volumeId: string) => store && path.join(store.paths.mounts, keyOf(volumeId));
-  const disks = { host, clock, defaultFsType: fsType, growMountedExt4 };
-  // One machine a process: the model and the kernel are not mixed, since a path can only be looked up in one of them.
-  const backends: Backend[] =
-    host.kind === 'memory'
-      ? [new DiskBackend({ name: 'memory', ...disks })]
-      : [
-          new DiskBackend({ name: 'loop', ...disks }),
-          new TmpfsBackend(host, mountPointOf),
-          new DirectoryBackend(host),
-        ];
-  return new Map(backends.map((backend) => [backend.name, backend]));
 }
