@@ -326,9 +326,10 @@ export class RegistrationClient {
   private readonly client: Client;
   private readonly definition = loadRegistration();
 
-  constructor(file: string) {
+  /** @param authority before 1.58, grpc-go sent the path of the socket. */
+  constructor(file: string, authority = 'localhost') {
     this.client = new Client(`unix:${file}`, credentials.createInsecure(), {
-      'grpc.default_authority': 'localhost',
+      'grpc.default_authority': authority,
       // One kubelet dials again and again: each time anew.
       'grpc.use_local_subchannel_pool': 1,
     });

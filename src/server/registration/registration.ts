@@ -42,6 +42,9 @@ export interface Notice {
   readonly socket: string | undefined;
 }
 
+const OLD_KUBELET =
+  'a kubelet connected, spoke and left without a call: one before 1.29 sends the path of the socket as :authority, which HTTP/2 refuses here; let node-driver-registrar register this driver, without --register (docs/registration.md)';
+
 const FIRST_PAUSE_MS = 1_000;
 const LONGEST_PAUSE_MS = 120_000;
 
@@ -177,6 +180,18 @@ export class Registration implements RegistrationControl {
       this.servers.set(file, server);
     }
     server.take(connection);
+    this.noticeSilent(connection);
+  }
+
+  /** A client whose `:authority` is a path is refused before any of our code runs: it speaks, and makes no call. */
+  private noticeSilent(connection: Socket): void {
+    const { pipeline, log } = this.options;
+    const before = pipeline().callCount;
+    connection.once('close', () => {
+      if (!this.running || connection.bytesRead === 0 || pipeline().callCount > before) return;
+      log.warn({ bytes: connection.bytesRead }, OLD_KUBELET);
+      if (this.state === 'waiting') this.why = OLD_KUBELET;
+    });
   }
 
   /**

@@ -1,5 +1,7 @@
 import * as net from 'node:net';
 import * as path from 'node:path';
+import { silentLog } from '../../../support/driver';
+import { RegistrationClient } from '../../../support/plugin-watcher';
 import { RegisteredDriver, type StageOptions } from '../../../support/registered-driver';
 
 const DRIVER = 'fake.csi.test';
@@ -221,6 +223,39 @@ describe('what the registration may get wrong', () => {
     await stage.pass(10_000);
     expect(stage.kubelet.csiNode.get(DRIVER)?.count).toBe(3);
   });
+});
+
+it('a flap while the node warms up: registered in the end, and twice withdrawn', async () => {
+  const spec = `  rules:
+  - {name: flap, match: {service: registration}, when: {window: {up: 40s, down: 15s}}, then: [{registration: {unregister: true, for: 15s}}]}
+  - {name: noinfo, match: {rpc: NodeGetInfo}, sequence: "50%2*UNAVAILABLE(warming up) -> ok"}
+  expect: [{eventually: {registration: registered}, within: 90s}, {fired: {rule: flap, times: ">=2"}}]`;
+  const stage = await start({ spec });
+  await stage.pass(39_000);
+  expect(state(stage)).toBe('registered');
+  await stage.pass(90_000);
+  expect(stage.events('registrationWithdrawn').filter(({ why }) => why === 'test/flap')).toHaveLength(2);
+  expect(stage.events('fired').map(({ rule }) => rule)).toEqual(['test/flap', 'test/flap']);
+  expect(stage.kubelet.has(DRIVER)).toBe(true);
+  expect(state(stage)).toBe('registered');
+});
+
+it('an old kubelet, whose :authority is a path, is told of in the log and in the status', async () => {
+  const warned: string[] = [];
+  const log = { ...silentLog, warn: (_: object, message: string) => warned.push(message) };
+  const stage = await start({ driver: { log } });
+  const file = path.join(stage.registry, SOCKET);
+  const old = new RegistrationClient(file, file);
+  await expect(old.call('GetInfo', {}, new AbortController().signal)).rejects.toThrow(/RST_STREAM|PROTOCOL/);
+  old.close();
+  while (warned.length === 0) await new Promise((resolve) => setImmediate(resolve));
+  expect(warned).toEqual([expect.stringContaining('let node-driver-registrar register this driver')]);
+  expect(stage.driver.driver.registration?.status()).toMatchObject({
+    state: 'waiting',
+    why: expect.stringContaining('one before 1.29'),
+  });
+  await stage.pass(1_000);
+  expect(stage.driver.driver.registration?.status()).not.toHaveProperty('why');
 });
 
 describe('rules that act by time', () => {
