@@ -1,17 +1,19 @@
-import { type FSWatcher, watch } from 'node:fs';
 import * as path from 'node:path';
 import { notFound } from '../../csi/status';
 import type { Host } from '../../host/host';
 import type { Clock } from '../../util/clock';
-import { ensureFolder, errnoOf, removeFile, writeFileAtomic } from '../../util/files';
+import { ensureFolder, removeFile, writeFileAtomic } from '../../util/files';
 import type { Log } from '../../util/log';
 import type { SavedScenario } from '../engine/armed';
 import type { Engine, Loaded, ScenarioStatus } from '../engine/engine';
 import type { Problem } from '../language';
 import type { Scenario } from '../model';
-import { documentsOf, filesAt, fingerprintOf, type Source, stampOf } from './source';
+import { formatted, language } from './language';
+import { documentsOf, fingerprintOf, type Source, stampOf } from './source';
+import { Sources } from './sources';
 import { StateFile } from './state-file';
 import { type Switches, SwitchesFile } from './switches';
+import { Watcher } from './watcher';
 
 export interface LibraryOptions {
   engine: Engine;
@@ -49,16 +51,13 @@ export class ScenarioProblems extends Error {
   }
 }
 
-/** Watching may miss a change (some mounts tell of none); this finds it. */
-const LOOK_EVERY_MS = 2_000;
-/** Editors and ConfigMap updates change several names at once. */
-const SETTLE_MS = 30;
 /** Its file goes when it expires: the rules of the command line. */
 export const AD_HOC_LABEL = 'fake-csi/ad-hoc';
 
 /** Where scenarios come from: read before the socket listens, and again whenever they change. */
 export class Library {
-  private readonly sources = new Map<string, Source>();
+  private readonly sources: Sources;
+  private readonly watcher = new Watcher(() => this.look());
   private readonly switches: SwitchesFile;
   private readonly state: StateFile;
   /** Of the scenarios that are loaded, by name. */
@@ -66,15 +65,11 @@ export class Library {
   /** When each text was first armed here, by fingerprint. */
   private readonly firstArmed = new Map<string, number>();
   private seen: Switches;
-  private readonly watchers = new Map<string, FSWatcher>();
-  private timers: NodeJS.Timeout[] = [];
   private clashes: Problem[] = [];
   private switchesStamp: string | undefined;
-  /** Reloads that found something wrong. For metrics. */
-  failures = 0;
-
   constructor(private readonly options: LibraryOptions) {
-    const { folder, host, clock, engine, log } = options;
+    const { folder, places, gallery = [], host, clock, engine, log, event } = options;
+    this.sources = new Sources({ folder, places, gallery, log, event });
     this.switches = new SwitchesFile(folder, host, clock);
     this.state = new StateFile(
       path.join(folder, '.state', `${options.process}.json`),
@@ -82,6 +77,11 @@ export class Library {
       log,
     );
     this.seen = this.switches.read();
+  }
+
+  /** Reloads that found something wrong. For metrics. */
+  get failures(): number {
+    return this.sources.failures;
   }
 
   /**
@@ -93,81 +93,18 @@ export class Library {
     const { folder, places } = this.options;
     ensureFolder(folder, 0o755);
     ensureFolder(path.join(folder, '.state'), 0o700);
-    const named = { '--scenario': places, '--gallery': this.gallery };
+    const named = { '--scenario': places, '--gallery': this.options.gallery ?? [] };
     for (const [option, given] of Object.entries(named))
       for (const place of given)
         if (stampOf(place) === undefined)
           throw new Error(`${option} ${place}: no such file or folder; give a YAML file or a folder of them`);
-    this.read();
-    const own = new Set(places.flatMap((place) => this.listed(place)));
-    const wrong = this.problems().filter(({ severity, file }) => severity === 'error' && own.has(file));
+    this.sources.read();
+    const wrong = places
+      .flatMap((place) => this.sources.problems(place))
+      .filter(({ severity }) => severity === 'error');
     if (wrong.length > 0) throw new ScenarioProblems(wrong);
     this.load(this.state.read());
-    this.watch();
-  }
-
-  private isShared(file: string): boolean {
-    return path.dirname(file) === this.options.folder;
-  }
-
-  private get gallery(): readonly string[] {
-    return this.options.gallery ?? [];
-  }
-
-  /** The gallery last: of two scenarios with one name the first is taken. */
-  private places(): string[] {
-    return [...this.options.places, this.options.folder, ...this.gallery];
-  }
-
-  /** Reads what changed. @returns whether anything did. */
-  private read(): boolean {
-    let changed = false;
-    const present = new Set<string>();
-    for (const place of this.places())
-      for (const file of this.listed(place)) {
-        const stamp = stampOf(file);
-        if (stamp === undefined) continue;
-        present.add(file);
-        if (this.sources.get(file)?.stamp === stamp) continue;
-        changed = true;
-        this.readSource(file, stamp);
-      }
-    for (const file of this.sources.keys())
-      if (!present.has(file)) {
-        this.sources.delete(file);
-        changed = true;
-        this.options.event('scenarioReloaded', { file, removed: true });
-      }
-    return changed;
-  }
-
-  private listed(place: string): string[] {
-    try {
-      return filesAt(place);
-    } catch (error) {
-      if (errnoOf(error) === 'ENOENT') return [];
-      throw error;
-    }
-  }
-
-  private readSource(file: string, stamp: string): void {
-    const { event, log } = this.options;
-    const before = this.sources.get(file);
-    const { scenarios, problems } = language().parseScenarioFile(file);
-    const failed = problems.some(({ severity }) => severity === 'error');
-    this.sources.set(file, {
-      file,
-      shared: this.isShared(file),
-      stamp,
-      scenarios: failed ? (before?.scenarios ?? []) : scenarios,
-      problems,
-    });
-    if (failed) this.failures += 1;
-    const lines = problems.map(formatted);
-    if (failed) {
-      log.error({ file, problems: lines }, 'a scenario file is not used as it is; its last good text is');
-      event('scenarioReloadFailed', { file, problems: lines });
-    } else if (before) event('scenarioReloaded', { file, scenarios: scenarios.map(({ name }) => name) });
+    this.watcher.watch(this.sources.watched());
   }
 
   /** Hands the engine what is there now, as the switches say. */
@@ -175,26 +112,22 @@ export class Library {
     const { engine, clock } = this.options;
     this.clashes = [];
     const loaded = new Map<string, Loaded & { file: string; resting: boolean }>();
-    for (const place of this.places()) {
-      const resting = this.gallery.includes(place);
-      for (const file of this.listed(place))
-        for (const scenario of this.sources.get(file)?.scenarios ?? []) {
-          const other = loaded.get(scenario.name);
+    for (const { source, resting } of this.sources.all())
+      for (const scenario of source.scenarios) {
+        const { file } = source;
+        const other = loaded.get(scenario.name);
+        if (!other) {
           const enabled = scenario.enabled && !resting;
-          if (!other) {
-            const state = this.armed(scenario, enabled, saved[scenario.name], clock.now());
-            loaded.set(scenario.name, { file, resting, ...state });
-          } else if (other.file !== file && other.resting === resting)
-            this.clashes.push({
+          const state = this.armed(scenario, enabled, saved[scenario.name], clock.now());
+          loaded.set(scenario.name, { file, resting, ...state });
+        } else if (other.file !== file && other.resting === resting)
+          this.clashes.push(
+            problemOf(
               file,
-              line: 1,
-              column: 1,
-              path: 'metadata.name',
-              message: `the name "${scenario.name}" is used already by ${other.file}; rename one of them`,
-              severity: 'error',
-            });
-        }
-    }
+              `the name "${scenario.name}" is used already by ${other.file}; rename one of them`,
+            ),
+          );
+      }
     engine.load([...loaded.values()], saved);
     for (const { scenario, fingerprint } of loaded.values()) {
       if (!this.fingerprints.has(scenario.name) || this.fingerprints.get(scenario.name) !== fingerprint)
@@ -228,9 +161,9 @@ export class Library {
   /** Looks at once; what changed acts when this returns. Watching does the same by itself. */
   refresh(): void {
     const switched = this.readSwitches();
-    if (this.read() || switched) {
+    if (this.sources.read() || switched) {
       this.load();
-      this.watch();
+      this.watcher.watch(this.sources.watched());
     }
     this.sweep();
   }
@@ -281,42 +214,11 @@ export class Library {
     const ended = new Set(
       this.options.engine.status().flatMap(({ name, stopped }) => (stopped === 'expired' ? [name] : [])),
     );
-    for (const { file, shared, scenarios } of this.sources.values())
+    for (const { source } of this.sources.all()) {
+      const { file, shared, scenarios } = source;
       if (shared && scenarios.every(({ name, labels }) => labels[AD_HOC_LABEL] === 'true' && ended.has(name)))
         if (scenarios.length > 0) removeFile(file);
-  }
-
-  private watch(): void {
-    const { folder, places } = this.options;
-    const own = [...places, ...this.gallery].flatMap((place) => [place, path.dirname(place)]);
-    const wanted = new Set([folder, ...own]);
-    for (const place of wanted) {
-      if (this.watchers.has(place)) continue;
-      try {
-        const watcher = watch(place, { persistent: false }, () => this.soon());
-        watcher.on('error', () => {
-          watcher.close();
-          this.watchers.delete(place);
-        });
-        this.watchers.set(place, watcher);
-      } catch {
-        // Not everything can be watched; looking now and then finds it.
-      }
     }
-    if (this.timers.length > 0) return;
-    const timer = setInterval(() => this.look(), LOOK_EVERY_MS);
-    timer.unref();
-    this.timers.push(timer);
-  }
-
-  private settling: NodeJS.Timeout | undefined;
-
-  private soon(): void {
-    this.settling ??= setTimeout(() => {
-      this.settling = undefined;
-      this.look();
-    }, SETTLE_MS);
-    this.settling.unref();
   }
 
   private look(): void {
@@ -329,12 +231,12 @@ export class Library {
 
   /** Everything that is wrong with what is there now. */
   problems(): Problem[] {
-    return [...[...this.sources.values()].flatMap(({ problems }) => problems), ...this.clashes];
+    return [...this.sources.problems(), ...this.clashes];
   }
 
   list(): ScenarioSummary[] {
     return this.options.engine.status().map((status) => {
-      const source = this.sourceOf(status.name);
+      const source = this.sources.of(status.name);
       const scenario = source?.scenarios.find(({ name }) => name === status.name);
       return {
         ...status,
@@ -345,18 +247,9 @@ export class Library {
     });
   }
 
-  private sourceOf(name: string): Source | undefined {
-    for (const place of this.places())
-      for (const file of this.listed(place)) {
-        const source = this.sources.get(file);
-        if (source?.scenarios.some((scenario) => scenario.name === name)) return source;
-      }
-    return undefined;
-  }
-
   /** The file a scenario stands in. @throws CsiError NOT_FOUND */
   find(name: string): Source {
-    const source = this.sourceOf(name);
+    const source = this.sources.of(name);
     if (source) return source;
     const names = this.options.engine.status().map((status) => status.name);
     throw notFound(`no scenario ${JSON.stringify(name)}; loaded: ${names.join(', ') || 'none'}`);
@@ -371,17 +264,13 @@ export class Library {
     const { scenarios, problems } = language().parseScenarios(text, file);
     if (problems.some(({ severity }) => severity === 'error')) throw new ScenarioProblems(problems);
     for (const { name } of scenarios) {
-      const there = this.sourceOf(name);
-      if (there && !there.shared && !this.rests(there.file))
+      const there = this.sources.of(name);
+      if (there && !there.shared && !this.sources.rests(there.file))
         throw new ScenarioProblems([
-          {
+          problemOf(
             file,
-            line: 1,
-            column: 1,
-            path: 'metadata.name',
-            message: `the name "${name}" is used already by ${there.file}, which this process was started with; choose another name`,
-            severity: 'error',
-          },
+            `the name "${name}" is used already by ${there.file}, which this process was started with; choose another name`,
+          ),
         ]);
     }
     const documents = documentsOf(text);
@@ -395,11 +284,6 @@ export class Library {
       for (const { name } of scenarios) delete switches.scenarios[name];
     });
     return scenarios.map(({ name }) => name);
-  }
-
-  private rests(file: string): boolean {
-    const holds = (place: string) => this.listed(place).includes(file);
-    return this.gallery.some(holds) && !this.options.places.some(holds);
   }
 
   /** @throws CsiError NOT_FOUND; Error when it is not in the shared folder. */
@@ -476,24 +360,16 @@ export class Library {
   }
 
   async stop(): Promise<void> {
-    for (const watcher of this.watchers.values()) watcher.close();
-    this.watchers.clear();
-    for (const timer of this.timers) clearInterval(timer);
-    this.timers = [];
-    clearTimeout(this.settling);
+    this.watcher.stop();
     await this.flush();
   }
 }
 
-function formatted({ file, line, column, path: where, message }: Problem): string {
-  return `${file}:${line}:${column}: ${where === '' ? '' : `${where}: `}${message}`;
+/** Of a whole document. */
+function problemOf(file: string, message: string): Problem {
+  return { file, line: 1, column: 1, path: 'metadata.name', message, severity: 'error' };
 }
 
 function own<T>(map: Readonly<Record<string, T>>, key: string): T | undefined {
   return Object.hasOwn(map, key) ? map[key] : undefined;
-}
-
-/** zod and yaml take a tenth of a second to load: only a process that has a scenario needs them. */
-function language(): typeof import('../language') {
-  return require('../language') as typeof import('../language');
 }
