@@ -33,7 +33,9 @@ export async function runCli(words: readonly string[], input = ''): Promise<Ende
 }
 
 export function spawnCli(words: readonly string[]): ChildProcess {
-  return spawn(process.execPath, [...WORDS, ...words], { stdio: ['pipe', 'pipe', 'pipe'] });
+  // Jest gives a test an environment of its own, which a child would not have by itself.
+  const env = { ...process.env };
+  return spawn(process.execPath, [...WORDS, ...words], { stdio: ['pipe', 'pipe', 'pipe'], env });
 }
 
 /** A driver with the backend `memory` in a process of its own, and its data folder; gone after the tests of the file. */
