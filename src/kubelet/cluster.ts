@@ -4,6 +4,7 @@ import { AttachDetachController } from './controllers/attach-detach-controller';
 import { Attacher } from './controllers/attacher';
 import type { ControllerEnvironment } from './controllers/controller-environment';
 import { PersistentVolumeController } from './controllers/persistent-volume-controller';
+import { PodGarbageCollector } from './controllers/pod-garbage-collector';
 import { Provisioner } from './controllers/provisioner';
 import { Resizer } from './controllers/resizer';
 import { Scheduler } from './controllers/scheduler';
@@ -23,6 +24,8 @@ export interface ClusterOptions {
   readonly seed: number;
   readonly timeline: Timeline;
   readonly machineFor: MachineFor;
+  /** Where the controllers' plugin is, when it is not the one of the first node. */
+  readonly controllerMachine?: NodeMachine;
   /** The kubelet's root directory on that node. */
   rootDirOf(nodeName: string): string;
 }
@@ -60,7 +63,7 @@ export class Cluster {
       events,
       seeded,
       signal: this.life.signal,
-      connect: () => this.firstNode().machine.connect(),
+      connect: () => (options.controllerMachine ?? this.firstNode().machine).connect(),
       driverName: () => this.firstNode().object.csiDrivers.keys().next().value,
     };
     this.provisioner = new Provisioner(this.controllers);
@@ -79,6 +82,7 @@ export class Cluster {
   startControllers(): void {
     new PersistentVolumeController(this.controllers).start();
     new Scheduler(this.controllers).start();
+    new PodGarbageCollector(this.controllers).start();
     for (const controller of [this.provisioner, this.attacher, this.resizer, this.attachDetach])
       controller.start();
   }
@@ -95,6 +99,7 @@ export class Cluster {
       outOfService: false,
       volumesInUse: [],
       volumesAttached: [],
+      labels: new Map(),
       csiDrivers: new Map(),
       lastHeartbeat: clock.now(),
     };

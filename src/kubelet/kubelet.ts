@@ -138,10 +138,10 @@ export class Kubelet implements PodWorkerHost {
         periodMs: RECONCILER_LOOP_MS,
         signal,
         turn: (now) => {
-          const before = populator.turn();
+          if (populator.turn()) this.changed();
           const next = reconciler.turn(now);
           this.startWorkers();
-          return before ? now : next;
+          return next;
         },
       }),
       new Loop({ clock, periodMs: HOUSEKEEPING_MS, signal, turn: () => this.housekeep() }),

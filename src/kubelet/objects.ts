@@ -157,6 +157,8 @@ export interface NodeObject {
   volumesInUse: readonly string[];
   /** Unique volume names, as the attach/detach controller reported them last. */
   volumesAttached: readonly string[];
+  /** Those that drivers gave it: their topology segments. They stay when a driver goes. */
+  readonly labels: Map<string, string>;
   /** Driver name to node id: what CSINode says. */
   readonly csiDrivers: Map<string, string>;
   lastHeartbeat: number;

@@ -4,6 +4,7 @@ import { CSI_TIMEOUT_MS, PLUGIN_MANAGER_LOOP_MS } from './constants';
 import type { CsiCalls } from './csi/calls';
 import { rpcErrorText } from './errors';
 import { ExponentialBackoff } from './exponential-backoff';
+import type { NodeObject } from './objects';
 import type { Timeline } from './timeline/timeline';
 import type { Behaviour } from './versions';
 
@@ -72,8 +73,13 @@ export class PluginRegistration {
     }
     try {
       this.drivers.add(name);
-      const { node_id: nodeId } = await kubelet.call('NodeGetInfo', {}, kubelet.context(CSI_TIMEOUT_MS));
+      const { node_id: nodeId, accessible_topology: topology } = await kubelet.call(
+        'NodeGetInfo',
+        {},
+        kubelet.context(CSI_TIMEOUT_MS),
+      );
       if (nodeId === '') throw new Error('error adding CSI driver node info: nodeID must not be empty');
+      label(node, topology?.segments ?? {});
       node.csiDrivers.set(name, nodeId);
       timeline.add({
         who: 'kubelet',
@@ -97,4 +103,16 @@ export class PluginRegistration {
   private say(who: 'kubelet' | 'node-driver-registrar', text: string): void {
     this.options.timeline.log({ who, node: this.options.nodeName, text });
   }
+}
+
+/** nodeinfomanager: a label that is there with another value is never overwritten. @throws Error */
+function label(node: NodeObject, segments: Readonly<Record<string, string>>): void {
+  for (const [key, value] of Object.entries(segments)) {
+    const existing = node.labels.get(key);
+    if (existing !== undefined && existing !== value)
+      throw new Error(
+        `error adding CSI driver node info: detected topology value collision: driver reported "${key}":"${value}" but existing label is "${key}":"${existing}"`,
+      );
+  }
+  for (const [key, value] of Object.entries(segments)) node.labels.set(key, value);
 }

@@ -2,7 +2,7 @@ import * as fs from 'node:fs';
 import * as path from 'node:path';
 import { formatQuantity } from '../util/quantity';
 import { Cluster, type ClusterNode } from './cluster';
-import type { MachineFor, MachinePower } from './machine';
+import type { MachineFor, MachinePower, NodeMachine } from './machine';
 import { buildObjects } from './manifests/build';
 import type { Manifest } from './manifests/read';
 import { keyOfObject, type ManifestObject, type PersistentVolumeClaim, type Pod } from './objects';
@@ -21,6 +21,8 @@ export interface RehearsalOptions {
   readonly seed: number;
   readonly manifests: readonly Manifest[];
   readonly machineFor: MachineFor;
+  /** Where the controllers' plugin is, when it is not the one of the first node. */
+  readonly controllerMachine?: NodeMachine;
   rootDirOf(nodeName: string): string;
 }
 
@@ -50,9 +52,18 @@ export class Rehearsal {
 
   /** @throws ManifestProblems */
   constructor(private readonly options: RehearsalOptions) {
-    const { time, version, seed, timeline, machineFor, rootDirOf, manifests } = options;
+    const { time, version, seed, timeline, machineFor, rootDirOf, manifests, controllerMachine } = options;
     const { clock, isReal } = time;
-    this.cluster = new Cluster({ clock, isRealTime: isReal, version, seed, timeline, machineFor, rootDirOf });
+    this.cluster = new Cluster({
+      clock,
+      isRealTime: isReal,
+      version,
+      seed,
+      timeline,
+      machineFor,
+      rootDirOf,
+      ...(controllerMachine && { controllerMachine }),
+    });
     this.conditions = new Conditions(this.cluster, timeline);
     this.standings = new Standings(this.cluster, timeline);
     this.objects = buildObjects(manifests, this.cluster.api);
@@ -101,6 +112,8 @@ export class Rehearsal {
         return this.create(step.names);
       case 'delete':
         return this.delete(step.names);
+      case 'force-delete':
+        return this.delete(step.names, true);
       case 'expand':
         return this.expand(step.claim, step.bytes);
       case 'wait': {
@@ -238,7 +251,7 @@ export class Rehearsal {
     return found;
   }
 
-  private delete(names: readonly string[]): string | undefined {
+  private delete(names: readonly string[], isForced = false): string | undefined {
     const { api } = this.cluster;
     const pods = api.pods.all();
     if (names.length === 0) for (const pod of pods) this.deletePod(pod);
@@ -254,6 +267,7 @@ export class Rehearsal {
       const pod = pods.find(({ meta }) => meta.name === plain || keyOfObject(meta) === plain);
       if (!pod) return `expected a pod of ${listed(pods)}; found ${plain}`;
       this.deletePod(pod);
+      if (isForced) api.pods.remove(pod);
     }
     api.changed();
     return undefined;

@@ -1,11 +1,12 @@
 import type { Cluster, ClusterNode } from './cluster';
 import type { WorkState } from './controllers/work-queue';
-import { StepError } from './errors';
+import { rpcErrorText } from './errors';
 import { uniqueInlineName, uniqueVolumeName, volumeAttachmentName } from './names';
 import { keyOfObject, type PersistentVolume, type Pod } from './objects';
+import { describe, rounded } from './standing-operation';
 import type { Timeline } from './timeline/timeline';
 import type { AttachedVolume } from './volumemanager/actual-state-of-world';
-import { goDuration, type OperationState } from './volumemanager/operation-executor';
+import type { OperationState } from './volumemanager/operation-executor';
 
 /** Where one thing stands, and why. */
 export interface Standing {
@@ -24,13 +25,17 @@ export class Standings {
 
   all(): Standing[] {
     const pods = this.cluster.api.pods.all();
-    return [...pods.map((pod) => this.pod(pod)), ...this.leftVolumes(), ...this.leftAttachments()];
+    const { clean } = this.timeline;
+    return [...pods.map((pod) => this.pod(pod)), ...this.leftVolumes(), ...this.leftAttachments()].map(
+      ({ what, state, why }) => ({ what: clean(what), state: clean(state), why: why.map(clean) }),
+    );
   }
 
   private pod(pod: Pod): Standing {
     const what = `pod ${keyOfObject(pod.meta)}`;
     const node = pod.nodeName === undefined ? undefined : this.cluster.node(pod.nodeName);
-    const volumes = pod.volumes.flatMap((volume) => this.volumeOf(pod, volume.name, node));
+    const isDown = node !== undefined && !node.kubelet;
+    const volumes = isDown ? [] : pod.volumes.flatMap((volume) => this.volumeOf(pod, volume.name, node));
     if (pod.deletionTimestamp !== undefined)
       return { what, state: 'Terminating', why: [...this.kubeletDown(node), ...volumes] };
     if (pod.phase === 'Running')
@@ -88,9 +93,9 @@ export class Standings {
   private worked(state: WorkState | undefined, method: string, about: string): string {
     if (!state) return '';
     if (state.isBusy)
-      return `: ${method} runs since ${this.runningSince(method, about)}${state.lastError ? `, after ${state.failures} failures: ${state.lastError.message}` : ''}`;
+      return `: ${method} runs since ${this.runningSince(method, about)}${state.lastError ? `, after ${state.failures} failures: ${rpcErrorText(state.lastError)}` : ''}`;
     const left = Math.max(0, state.retryAt - this.cluster.api.clock.now());
-    return `: ${method} fails (${state.failures} times): ${state.lastError?.message ?? ''}; next try in ${rounded(left)}`;
+    return `: ${method} fails (${state.failures} times): ${rpcErrorText(state.lastError)}; next try in ${rounded(left)}`;
   }
 
   private runningSince(method: string, about: string): string {
@@ -107,52 +112,23 @@ export class Standings {
     const mount = known?.pods.get(pod.meta.uid)?.state ?? 'NotMounted';
     const state = `${subject}: device ${known?.device ?? 'NotMounted'}, pod mount ${mount}`;
     const operation = kubelet.executor.all().find(({ key }) => key.volume === uniqueName);
-    const said = operation ? this.operation(operation) : undefined;
-    if (said !== undefined) return [`${state}; ${said}`];
-    if (pod.deletionTimestamp === undefined)
-      return mount === 'Mounted'
-        ? [state]
-        : [`${state}; ${this.lost(kubelet.paths.podVolumes(pod.meta.uid))}`];
+    const said = operation ? [describe(operation, this.timeline, kubelet.clock.now())] : [];
+    if (pod.deletionTimestamp === undefined) {
+      const waits = mount === 'Mounted' || operation ? said : ['waits for its turn'];
+      return [[state, ...waits].join('; ')];
+    }
     const log = this.timeline.entries.findLast(
       ({ kind, text }) => kind === 'log' && text.startsWith('unmounter failed'),
     );
-    if (mount !== 'NotMounted' && log)
-      return [
-        `${state}; stuck: ${log.text}; no NodeUnpublishVolume will be sent, and the kubelet tries this again each 100 ms`,
-      ];
     if (mount === 'NotMounted')
-      return [
-        `${state}; stuck: something is still mounted below the pod's folder although NodeUnpublishVolume said OK; no further call will be sent before the kubelet is started again`,
-      ];
-    return [state];
-  }
-
-  private lost(_folder: string): string {
-    return 'waits for its turn';
-  }
-
-  /** The heart of it: which call fails, what kind of failure it is and what follows from that, and when it is tried again. */
-  private operation(operation: OperationState): string {
-    const { name, isPending, lastError, failures, startedAt, about } = operation;
-    const volume = about.split(' ')[0];
-    const { clock } = this.cluster.api;
-    const running = this.timeline.calls.findLast(
-      (call) => call.who === 'kubelet' && call.about === volume && call.code === undefined,
-    );
-    if (isPending) {
-      const call = running
-        ? `${running.method} runs since ${rounded(this.timeline.elapsed - running.at)} (deadline 2m0s after the step began)`
-        : 'no call runs';
-      return `${name} runs since ${rounded(clock.now() - startedAt)}: ${call}${lastError ? `; before, ${failures} tries failed: ${lastError.message}` : ''}`;
-    }
-    if (!lastError) return `${name} has not failed`;
-    const failed = this.timeline.calls.findLast(
-      (call) =>
-        call.who === 'kubelet' && call.about === volume && call.code !== undefined && call.code !== 'OK',
-    );
-    const left = Math.max(0, (operation.backoff.retryAt ?? 0) - clock.now());
-    const head = failed ? `stuck: ${failed.method} fails with ${failed.code}` : `stuck: ${name} fails`;
-    return `${head} (${failures} tries), ${consequence(operation)} ${lastError.message}; next try in ${rounded(left)} (backoff ${goDuration(operation.backoff.beforeRetryMs)})`;
+      said.unshift(
+        "stuck: something is still mounted below the pod's folder although NodeUnpublishVolume said OK; it will not be sent again before the kubelet is started anew",
+      );
+    else if (log && !operation)
+      said.unshift(
+        `stuck: ${log.text}; no NodeUnpublishVolume will be sent, and the kubelet tries again each 100 ms`,
+      );
+    return [[state, ...said].join('; ')];
   }
 
   /** What the kubelet knows and no pod wants. */
@@ -175,7 +151,7 @@ export class Standings {
     return {
       what: `volume ${volume.spec.specName}`,
       state: `no pod on ${node} wants it: device ${volume.device}`,
-      why: operation ? [this.operation(operation)] : [],
+      why: operation ? [describe(operation, this.timeline, this.cluster.api.clock.now())] : [],
     };
   }
 
@@ -220,24 +196,4 @@ export class Standings {
       ];
     });
   }
-}
-
-function consequence({ name, lastError }: OperationState): string {
-  if (name === 'volume_unmount') return 'any error of it leaves the mount uncertain, no event tells of it:';
-  if (name === 'unmount_device') return 'any error of it leaves the device uncertain, no event tells of it:';
-  if (!(lastError instanceof StepError)) return '';
-  const device = lastError.message.startsWith('MountVolume.MountDevice');
-  const undo = device ? 'NodeUnstageVolume' : 'NodeUnpublishVolume';
-  switch (lastError.errorClass) {
-    case 'final':
-      return `final: the kubelet forgets the ${device ? 'stage' : 'mount'}; no ${undo} will follow:`;
-    case 'uncertain':
-      return `not final: it may have happened, and ${undo} will follow when no pod wants it:`;
-    case 'transient':
-      return 'transient: what was known before stays:';
-  }
-}
-
-function rounded(ms: number): string {
-  return goDuration(ms < 1_000 ? Math.round(ms) : Math.round(ms / 100) * 100);
 }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import * as path from 'node:path';
 import type { CsiDefinitions } from '../../csi/load';
-import { createMemoryHost, type MemoryHost } from '../../host/memory';
+import { createMemoryHost } from '../../host/memory';
 import { type CallServer, InProcessConnections } from '../../kubelet/in-process-client';
 import type { NodeMachine } from '../../kubelet/machine';
 import { Driver } from '../../server/driver';
@@ -11,7 +11,7 @@ import { driverOptions, type StartOptions } from '../../testing/options';
 import type { Turns } from '../../util/turns';
 import type { VirtualClock } from '../../util/virtual-clock';
 import { hostMountView } from './host-mount-view';
-import { trackedHost } from './tracked-host';
+import { type TrackedHost, trackedHost } from './tracked-host';
 
 export interface InProcessMachineOptions {
   readonly nodeName: string;
@@ -33,19 +33,19 @@ const CONTAINER_START_MS = 1_000;
 
 /** A driver on a model of a machine, both in this process and under virtual time. */
 export class InProcessMachine {
-  private host: MemoryHost;
+  private kernel: TrackedHost;
   private boots = 0;
   private living: { driver: Driver; life: Life } | undefined;
   private readonly connections: InProcessConnections;
 
   constructor(private readonly options: InProcessMachineOptions) {
     const { clock, turns, definitions, socket } = options;
-    this.host = this.boot();
+    this.kernel = this.boot();
     this.connections = new InProcessConnections({ clock, turns, definitions, socket });
   }
 
   /** A machine that has just started: nothing is mounted. */
-  private boot(): MemoryHost {
+  private boot(): TrackedHost {
     const { seed, nodeName, turns } = this.options;
     this.boots += 1;
     let drawn = 0;
@@ -68,7 +68,7 @@ export class InProcessMachine {
     const { driver } = await Driver.start({
       ...driverOptions(
         { ...start, nodeId: nodeName },
-        { dataDir, socket, host: this.host, clock, definitions },
+        { dataDir, socket, host: this.kernel.host, clock, definitions },
       ),
       // Whichever process it is, it speaks for the whole plugin.
       advertise: 'all',
@@ -105,6 +105,7 @@ export class InProcessMachine {
       const quiet = living.life.end();
       await living.driver.kill();
       await quiet;
+      await this.kernel.closeDescriptors();
     });
   }
 
@@ -126,7 +127,7 @@ export class InProcessMachine {
 
   get machine(): NodeMachine {
     return {
-      mounts: hostMountView(() => this.host.mounts),
+      mounts: hostMountView(() => this.kernel.host.mounts),
       connect: () => this.connections.connect(),
       power: {
         restartDriver: () => this.restartDriver(),
@@ -134,7 +135,7 @@ export class InProcessMachine {
         startDriver: () => this.startDriver(),
         cut: async () => {
           await this.killDriver();
-          this.host = this.boot();
+          this.kernel = this.boot();
         },
         boot: () => this.startDriver(),
       },

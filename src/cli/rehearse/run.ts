@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import * as path from 'node:path';
 import { connectCsi } from '../../csi/client';
 import { loadCsi } from '../../csi/load';
-import type { MachineFor } from '../../kubelet/machine';
+import type { MachineFor, NodeMachine } from '../../kubelet/machine';
 import { type Manifest, readManifests } from '../../kubelet/manifests/read';
 import { FIRST_NODE, type Outcome, Rehearsal } from '../../kubelet/rehearsal';
 import type { Step } from '../../kubelet/steps/grammar';
@@ -41,6 +41,8 @@ export interface Rehearsed {
   readonly timeline: Timeline;
 }
 
+/** Between the first node's folder and the name of another node. */
+const OTHER_NODE = '.of-';
 const KUBELET_ROOT = '/var/lib/kubelet';
 const DATA_DIR = '/var/lib/fake-csi';
 
@@ -61,14 +63,13 @@ async function inProcess(options: RunOptions, manifests: readonly Manifest[]): P
   const definitions = loadCsi();
   const timeline = new Timeline(
     clock,
-    cleaner([
+    cleaner(rootDir, [
       [dataDir, DATA_DIR],
-      [rootDir, KUBELET_ROOT],
       [scratch, '/run'],
     ]),
   );
   const machines: InProcessMachine[] = [];
-  const machineFor: MachineFor = async (nodeName) => {
+  const startMachine = async (nodeName: string, services: 'all' | 'node' | 'controller') => {
     const machine = new InProcessMachine({
       nodeName,
       clock,
@@ -79,7 +80,7 @@ async function inProcess(options: RunOptions, manifests: readonly Manifest[]): P
       seed: options.seed,
       scenarios: options.scenarios,
       start: {
-        services: machines.length === 0 ? 'all' : 'node',
+        services,
         ...(options.driverName !== undefined && { driverName: options.driverName }),
         ...(options.capabilities !== undefined && { capabilities: options.capabilities }),
       },
@@ -90,7 +91,17 @@ async function inProcess(options: RunOptions, manifests: readonly Manifest[]): P
     return machine.machine;
   };
   try {
-    return await play(options, manifests, virtualTime(clock, turns), timeline, machineFor, rootDir);
+    // With more nodes than one the controllers' plugin is a process of its own, as in a cluster: it outlives every node.
+    const isAlone = nodesOf(manifests).size <= 1;
+    const controllerMachine = isAlone ? undefined : await startMachine('controller', 'controller');
+    const machineFor = (nodeName: string) => startMachine(nodeName, isAlone ? 'all' : 'node');
+    return await play(options, manifests, {
+      time: virtualTime(clock, turns),
+      timeline,
+      machineFor,
+      rootDir,
+      ...(controllerMachine && { controllerMachine }),
+    });
   } finally {
     for (const machine of machines) await machine.killDriver();
     fs.rmSync(scratch, { recursive: true, force: true });
@@ -109,9 +120,7 @@ async function overSocket(
   const host = createLinuxHost({ stateDir: scratch, cacheDir: path.join(scratch, 'cache') });
   const definitions = loadCsi();
   const { print } = options;
-  const timeline = new Timeline(systemClock, cleaner([[rootDir, KUBELET_ROOT]]), (entry) =>
-    print?.(entryLine(entry)),
-  );
+  const timeline = new Timeline(systemClock, cleaner(rootDir, []), (entry) => print?.(entryLine(entry)));
   const machineFor: MachineFor = async (nodeName) => {
     if (nodeName !== FIRST_NODE)
       throw new Error(
@@ -120,7 +129,7 @@ async function overSocket(
     return { mounts: hostMountView(() => host.mounts), connect: () => connectCsi(socket, definitions) };
   };
   try {
-    return await play(options, manifests, realTime(systemClock), timeline, machineFor, rootDir);
+    return await play(options, manifests, { time: realTime(systemClock), timeline, machineFor, rootDir });
   } finally {
     // What the driver left mounted is its own, and must not be removed as files.
     const left = (await host.mounts.list()).some(({ mountPoint }) => mountPoint.startsWith(`${scratch}/`));
@@ -132,22 +141,26 @@ async function overSocket(
   }
 }
 
+interface Surroundings {
+  readonly time: TimeKeeper;
+  readonly timeline: Timeline;
+  readonly machineFor: MachineFor;
+  readonly controllerMachine?: NodeMachine;
+  readonly rootDir: string;
+}
+
 async function play(
   { version, seed, steps }: RunOptions,
   manifests: readonly Manifest[],
-  time: TimeKeeper,
-  timeline: Timeline,
-  machineFor: MachineFor,
-  rootDir: string,
+  { rootDir, timeline, ...around }: Surroundings,
 ): Promise<Rehearsed> {
   const rehearsal = new Rehearsal({
-    time,
+    ...around,
     timeline,
     version,
     seed,
     manifests,
-    machineFor,
-    rootDirOf: (nodeName) => (nodeName === FIRST_NODE ? rootDir : `${rootDir}-${nodeName}`),
+    rootDirOf: (nodeName) => (nodeName === FIRST_NODE ? rootDir : `${rootDir}${OTHER_NODE}${nodeName}`),
   });
   try {
     return { outcome: await rehearsal.run(steps), rehearsal, timeline };
@@ -180,7 +193,28 @@ function rootDirOf(named: string | undefined, scratch: string): string {
   return fs.realpathSync(folder);
 }
 
+/** Nodes that pods name, and the first one. */
+function nodesOf(manifests: readonly Manifest[]): Set<string> {
+  const named = manifests.flatMap((entry) => {
+    if (entry.kind === 'Pod') return entry.manifest.spec.nodeName ?? [];
+    return entry.kind === 'StatefulSet' ? (entry.manifest.spec.template.spec.nodeName ?? []) : [];
+  });
+  return new Set([FIRST_NODE, ...named]);
+}
+
 /** Paths of this machine as a node would have them: the same output everywhere. */
-function cleaner(replacements: readonly (readonly [string, string])[]): (text: string) => string {
-  return (text) => replacements.reduce((cleaned, [real, shown]) => cleaned.replaceAll(real, shown), text);
+function cleaner(
+  rootDir: string,
+  replacements: readonly (readonly [string, string])[],
+): (text: string) => string {
+  const roots = new RegExp(`${escaped(rootDir)}(${escaped(OTHER_NODE)}[a-z0-9.-]+)?`, 'g');
+  return (text) =>
+    replacements.reduce(
+      (cleaned, [real, shown]) => cleaned.replaceAll(real, shown),
+      text.replace(roots, KUBELET_ROOT),
+    );
+}
+
+function escaped(text: string): string {
+  return text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
 }

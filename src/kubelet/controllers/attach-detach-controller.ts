@@ -64,6 +64,7 @@ export class AttachDetachController {
       if (due !== undefined) moments.push(due);
     }
     for (const volume of wanted.values()) this.attach(volume);
+    for (const { meta } of this.env.api.nodes.all()) this.report(meta.name);
     const retry = this.executor.nextRetry;
     if (retry !== undefined) moments.push(retry);
     return moments.length === 0 ? undefined : Math.min(...moments);
@@ -74,8 +75,7 @@ export class AttachDetachController {
     const wanted = new Map<string, Wanted>();
     for (const pod of api.pods.all()) {
       if (pod.nodeName === undefined || pod.phase === 'Failed') continue;
-      // A pod that ends keeps its volumes until its containers have ended; one that never ran wants none.
-      if (pod.deletionTimestamp !== undefined && !pod.containersRunning) continue;
+      // A pod that is to be deleted keeps its volumes as long as the object is there, also when its node is dead.
       for (const { claim: reference } of pod.volumes) {
         const claim = reference && api.claimOf(pod, reference.claimName);
         const pv = claim && api.volumeOf(claim);
@@ -159,7 +159,6 @@ export class AttachDetachController {
     attached.reported = true;
     const message = `AttachVolume.Attach succeeded for volume "${pv.meta.name}"`;
     for (const pod of pods) events.emit(source, pod, 'Normal', 'SuccessfulAttachVolume', message);
-    this.report(node);
     api.changed();
   }
 
@@ -249,10 +248,7 @@ export class AttachDetachController {
       about: `${pv.meta.name} from ${nodeName}`,
       run: () => this.detachNow(attached),
     });
-    if (started) {
-      attached.reported = false;
-      this.report(nodeName);
-    }
+    if (started) attached.reported = false;
     return undefined;
   }
 
@@ -272,7 +268,13 @@ export class AttachDetachController {
         });
         api.changed();
       }
-      await this.waitForDetachment(attachment, pv);
+      try {
+        await this.waitForDetachment(attachment, pv);
+      } catch (error) {
+        // It may be attached still: the kubelet is told so.
+        attached.reported = true;
+        throw error;
+      }
     }
     this.attached.delete(keyOf(attached.uniqueName, node));
     for (const said of [...this.saidMultiAttach])
@@ -301,15 +303,15 @@ export class AttachDetachController {
   private report(nodeName: string): void {
     const node: NodeObject | undefined = this.env.api.nodes.get(nodeName);
     if (!node) return;
+    const before = node.volumesAttached.join(', ');
     node.volumesAttached = [...this.attached.values()]
       .filter((attached) => attached.node === nodeName && attached.reported)
       .map(({ uniqueName }) => uniqueName)
       .sort();
-    this.env.timeline.add({
-      who: this.who,
-      kind: 'object',
-      text: `node.status.volumesAttached of ${nodeName}: [${node.volumesAttached.join(', ')}]`,
-    });
+    const now = node.volumesAttached.join(', ');
+    if (now === before) return;
+    const text = `node.status.volumesAttached of ${nodeName}: [${now}]`;
+    this.env.timeline.add({ who: this.who, kind: 'object', text });
     this.env.api.changed();
   }
 

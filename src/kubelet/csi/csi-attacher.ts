@@ -14,7 +14,7 @@ export async function mountDevice(
   spec: VolumeSpec,
   fsGroup: number | undefined,
 ): Promise<void> {
-  const context = openStep(env, spec);
+  const context = openStep(env, spec, 'attacher.MountDevice failed to create newCsiDriverClient');
   const { paths, calls, behaviour } = env;
   const staging = paths.staging(spec.driver, spec.volumeHandle);
   const folder = paths.globalVolume(spec.driver, spec.volumeHandle);
@@ -109,7 +109,11 @@ export async function unmountDevice(env: NodeEnvironment, spec: VolumeSpec): Pro
     return undefined;
   }
   const { driverName = spec.driver, volumeHandle = spec.volumeHandle } = readVolData(folder);
-  const context = openStep(env, { ...spec, driver: driverName });
+  const context = openStep(
+    env,
+    { ...spec, driver: driverName },
+    'attacher.UnmountDevice failed to create newCsiDriverClient',
+  );
   const stages = await nodeHas(calls, context, 'STAGE_UNSTAGE_VOLUME').catch((error) => {
     throw new StepError('uncertain', rpcErrorText(error), stepErrorOf(error).code);
   });

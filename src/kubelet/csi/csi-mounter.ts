@@ -30,7 +30,7 @@ export async function setUp(
   pod: Pod,
   options: SetUpOptions,
 ): Promise<void> {
-  const context = openStep(env, spec);
+  const context = openStep(env, spec, 'mounter.SetUpAt failed to get CSI client');
   const { paths, calls } = env;
   checkLifecycle(env, spec);
   const target = paths.target(pod.meta.uid, spec.specName);
@@ -42,7 +42,7 @@ export async function setUp(
       // Wrapped as a plain error on its way: it counts as final whatever its code.
       throw new StepError(
         'final',
-        `mounter.SetUpAt failed to check for STAGE_UNSTAGE_VOLUME capability: ${rpcErrorText(error)}`,
+        `kubernetes.io/csi: mounter.SetUpAt failed to check for STAGE_UNSTAGE_VOLUME capability: ${rpcErrorText(error)}`,
         stepErrorOf(error).code,
       );
     });
@@ -158,7 +158,11 @@ export async function tearDown(
   data: Record<string, string>,
 ): Promise<string | undefined> {
   const { driverName = spec.driver, volumeHandle = spec.volumeHandle } = data;
-  const context = openStep(env, { ...spec, driver: driverName });
+  const context = openStep(
+    env,
+    { ...spec, driver: driverName },
+    'Unmounter.TearDownAt failed to get CSI client',
+  );
   const target = env.paths.target(podUid, spec.specName);
   const request = { volume_id: volumeHandle, target_path: target };
   await env.calls.call('NodeUnpublishVolume', request, context).catch((error) => {

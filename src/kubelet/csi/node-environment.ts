@@ -23,15 +23,16 @@ export interface NodeEnvironment {
   isRegistered(driver: string): boolean;
 }
 
-/** One context of two minutes for all calls of a step. @throws StepError transient when the driver is not registered */
-export function openStep(env: NodeEnvironment, spec: VolumeSpec): CallContext {
-  requireRegistered(env, spec.driver);
-  return env.calls.context(CSI_TIMEOUT_MS, spec.specName);
-}
-
-export function requireRegistered(env: NodeEnvironment, driver: string): void {
-  if (env.isRegistered(driver)) return;
-  throw new StepError('transient', `driver name ${driver} not found in the list of registered CSI drivers`);
+/**
+ * One context of two minutes for all calls of a step.
+ * @throws StepError transient when the driver is not registered; `doing` begins its text
+ */
+export function openStep(env: NodeEnvironment, spec: VolumeSpec, doing: string): CallContext {
+  if (env.isRegistered(spec.driver)) return env.calls.context(CSI_TIMEOUT_MS, spec.specName);
+  throw new StepError(
+    'transient',
+    `kubernetes.io/csi: ${doing}: driver name ${spec.driver} not found in the list of registered CSI drivers`,
+  );
 }
 
 /** @throws StepError transient */

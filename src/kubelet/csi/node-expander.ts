@@ -50,7 +50,7 @@ export async function expandOnNode(
     events.emit(source, claim, 'Warning', 'FileSystemResizeFailed', text);
     return;
   }
-  const context = openStep(env, spec);
+  const context = openStep(env, spec, 'Expander.NodeExpand failed to get CSI client');
   try {
     if (!(await nodeHas(calls, context, 'EXPAND_VOLUME')))
       throw new StepError('final', `NodeExpand is not supported by the CSI driver ${spec.driver}`);

@@ -38,6 +38,8 @@ export type StateWord = (typeof STATE_WORDS)[number];
 export type StepAction =
   | { readonly kind: 'create'; readonly names: readonly string[] }
   | { readonly kind: 'delete'; readonly names: readonly string[] }
+  /** kubectl delete --force: the object goes at once, whatever its node does. */
+  | { readonly kind: 'force-delete'; readonly names: readonly string[] }
   | { readonly kind: 'expand'; readonly claim: string; readonly bytes: bigint }
   | { readonly kind: 'wait'; readonly condition: Condition; readonly withinMs: number | undefined }
   | { readonly kind: 'assert'; readonly condition: Condition }
@@ -58,6 +60,7 @@ export type Step = StepAction & { readonly text: string };
 export const USAGE: Readonly<Record<StepAction['kind'], string>> = {
   create: 'create [name …]',
   delete: 'delete [pod | pvc/claim …]',
+  'force-delete': 'force-delete <pod …>',
   expand: 'expand <claim> <size>',
   wait: 'wait <condition> [within <duration>]',
   assert: 'assert <condition>',
@@ -89,6 +92,9 @@ function parseAction(text: string, [verb = '', ...words]: readonly string[]): St
   switch (verb) {
     case 'create':
     case 'delete':
+      return { kind: verb, names: words };
+    case 'force-delete':
+      if (words.length === 0) throw wrong(text, USAGE['force-delete']);
       return { kind: verb, names: words };
     case 'expand': {
       const [claim, size = ''] = words;

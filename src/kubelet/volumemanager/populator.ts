@@ -77,8 +77,9 @@ export class Populator {
       dsw.addPod(pod, spec, name, isAttachable(api, spec), capacity);
     }
     if (errors.length > 0) {
+      const isNew = !this.errors.has(uid);
       this.errors.set(uid, errors);
-      return false;
+      return isNew;
     }
     this.processed.add(uid);
     for (const volume of asw.all()) {
