@@ -3,10 +3,11 @@ import type { Clock } from '../../util/clock';
 import type { Action, DiskCondition, LifecycleEvent, Place, Scenario, Step } from '../model';
 import { perform } from './actions';
 import type { ActionCall, ProcessControl, RegistrationControl } from './actions/action';
-import { type RuleState, type SavedScenario, ScenarioState } from './armed';
+import type { RuleState, SavedScenario, ScenarioState } from './armed';
 import { type DecideWorld, type Decision, decide, type Fire, testTime, untilOtherTime } from './decide';
 import type { CallFacts, NodeFacts } from './facts';
 import { HeldCalls } from './held';
+import { type Loaded, ScenarioSet, type ScenarioStatus } from './scenario-set';
 import { actsByTime, TimedRules } from './timed-rules';
 import { EventTimes } from './timing';
 
@@ -35,42 +36,20 @@ export interface EngineOptions {
   machineChanged(scenario: string, machine: string, state: string): void;
 }
 
-/** A scenario as it is loaded: what it says, whether it is armed, and since when. */
-export interface Loaded {
-  readonly scenario: Scenario;
-  /** Tells two texts apart: one that changed begins to count anew. */
-  readonly fingerprint: string;
-  readonly armed: boolean;
-  /** Wall time of the arming. */
-  readonly armedAt: number;
-}
-
-export interface ScenarioStatus {
-  name: string;
-  armed: boolean;
-  armedAt: string;
-  expiresAt?: string;
-  stopped?: string;
-  fired: number;
-  active: number;
-  volumes: number;
-  machines: Record<string, string>;
-  rules: { name: string; fired: number }[];
-}
-
 /** The rules of all loaded scenarios, and what they do to calls. Knows methods and plain objects, never gRPC. */
 export class Engine {
   readonly held: HeldCalls;
-  private scenarios = new Map<string, ScenarioState>();
+  private readonly scenarios: ScenarioSet;
   private byMethod = new Map<Method, readonly RuleState[]>();
   private readonly events = new EventTimes();
-  private expiry: AbortController | undefined;
   private readonly timed: TimedRules;
   /** Fires so far, by `scenario/rule`; never set back. For metrics. */
   readonly totals = new Map<string, number>();
 
   constructor(private readonly options: EngineOptions) {
-    this.held = new HeldCalls(options.clock);
+    const { clock, event } = options;
+    this.held = new HeldCalls(clock);
+    this.scenarios = new ScenarioSet({ clock, event, letGoOf: (name) => this.letGoOf(name) });
     const call = this.callOfTime();
     const world = this.world();
     this.timed = new TimedRules({
@@ -84,50 +63,8 @@ export class Engine {
 
   /** Makes these the loaded scenarios, all at once. What did not change goes on counting. */
   load(loaded: readonly Loaded[], saved: Readonly<Record<string, SavedScenario>> = {}): void {
-    const before = this.scenarios;
-    const armedBefore = new Map(
-      [...before.values()].flatMap((state) => (state.armed ? [[state, state.armedAt] as const] : [])),
-    );
-    this.scenarios = new Map(loaded.map((one) => [one.scenario.name, this.take(one, before, saved)]));
-    for (const [name, state] of before) {
-      const now = this.scenarios.get(name);
-      if (now !== state) this.letGoOf(name);
-      if (armedBefore.has(state) && !now?.armed) this.options.event('scenarioDisarmed', { scenario: name });
-    }
-    for (const [name, state] of this.scenarios)
-      if (state.armed && armedBefore.get(state) !== state.armedAt)
-        this.options.event('scenarioArmed', {
-          scenario: name,
-          armedAt: new Date(state.armedAt).toISOString(),
-          rules: state.rules.map(({ rule: { name: rule, match } }) => ({
-            name: rule,
-            ...(match.methods && { methods: [...match.methods] }),
-          })),
-        });
+    this.scenarios.replace(loaded, saved);
     this.index();
-    this.watchExpiry();
-  }
-
-  private take(
-    { scenario, fingerprint, armed, armedAt }: Loaded,
-    before: ReadonlyMap<string, ScenarioState>,
-    saved: Readonly<Record<string, SavedScenario>>,
-  ): ScenarioState {
-    const known = before.get(scenario.name);
-    if (known?.fingerprint === fingerprint) {
-      // What ended by itself stays so until somebody arms it again.
-      if (known.stopped !== undefined && armedAt <= known.armedAt) return known;
-      // Armed again: from the beginning, like a new one.
-      if (armed && (!known.armed || armedAt > known.armedAt)) known.reset(armedAt);
-      if (!armed && known.armed) this.letGoOf(scenario.name);
-      known.armed = armed;
-      return known;
-    }
-    const state = new ScenarioState(scenario, fingerprint, armed, armedAt);
-    const kept = Object.hasOwn(saved, scenario.name) ? saved[scenario.name] : undefined;
-    if (kept?.fingerprint === fingerprint && kept.armedAt >= armedAt) state.restore(kept);
-    if (state.stopped !== undefined) state.armed = false;
-    return state;
   }
 
   private index(): void {
@@ -144,32 +81,6 @@ export class Engine {
         else byMethod.set(method, [state]);
       }
     this.byMethod = byMethod;
-  }
-
-  /** Disarms what has expired also when no call comes to notice it: whoever hangs then must be let go. */
-  private watchExpiry(): void {
-    this.expiry?.abort();
-    const { clock, event } = this.options;
-    const now = clock.now();
-    const ends = [...this.scenarios.values()].flatMap(({ armed, armedAt, scenario }) =>
-      armed && scenario.expiresMs !== undefined ? [armedAt + scenario.expiresMs] : [],
-    );
-    if (ends.length === 0) return;
-    this.expiry = new AbortController();
-    const { signal } = this.expiry;
-    void clock.sleep(Math.max(0, Math.min(...ends) - now), signal).then(
-      () => {
-        for (const [name, state] of this.scenarios)
-          if (state.armed && state.expired(clock.now())) {
-            state.armed = false;
-            state.stopped = 'expired';
-            this.letGoOf(name);
-            event('scenarioExpired', { scenario: name });
-          }
-        this.watchExpiry();
-      },
-      () => undefined,
-    );
   }
 
   /** Whether any rule is about this method: if not, nothing needs to be found out about the call. */
@@ -296,9 +207,7 @@ export class Engine {
   setMachine(scenarioName: string, machine: string, state: string): void {
     const scenario = this.scenarios.get(scenarioName);
     if (!scenario)
-      throw new Error(
-        `no scenario ${scenarioName}; loaded: ${[...this.scenarios.keys()].join(', ') || 'none'}`,
-      );
+      throw new Error(`no scenario ${scenarioName}; loaded: ${this.scenarios.names().join(', ') || 'none'}`);
     if (!scenario.machines.has(machine))
       throw new Error(
         `scenario ${scenarioName} has no machine ${machine}; it has ${[...scenario.machines.keys()].join(', ') || 'none'}`,
@@ -327,13 +236,14 @@ export class Engine {
 
   /** Lets go of every call, sets every counter to nothing and every machine to its beginning. */
   reset(scenario?: string): void {
-    for (const [name, state] of this.scenarios) {
+    for (const state of this.scenarios.values()) {
+      const { name } = state.scenario;
       if (scenario !== undefined && scenario !== name) continue;
       state.reset(this.options.clock.now());
       this.letGoOf(name);
     }
     if (scenario === undefined) this.events.clear();
-    this.watchExpiry();
+    this.scenarios.watchExpiry();
     this.timed.look();
     this.options.event('reset', scenario === undefined ? {} : { scenario });
     this.options.changed();
@@ -345,23 +255,7 @@ export class Engine {
   }
 
   status(): ScenarioStatus[] {
-    return [...this.scenarios.values()].map((state) => {
-      const { scenario, armed, armedAt, stopped } = state;
-      return {
-        name: scenario.name,
-        armed,
-        armedAt: new Date(armedAt).toISOString(),
-        ...(scenario.expiresMs !== undefined && {
-          expiresAt: new Date(armedAt + scenario.expiresMs).toISOString(),
-        }),
-        ...(stopped !== undefined && { stopped }),
-        fired: state.fired,
-        active: state.active,
-        volumes: state.volumes.size,
-        machines: Object.fromEntries(state.machines),
-        rules: state.rules.map(({ rule, counters }) => ({ name: rule.name, fired: counters.fired })),
-      };
-    });
+    return this.scenarios.status();
   }
 
   scenario(name: string): Scenario | undefined {
@@ -369,12 +263,12 @@ export class Engine {
   }
 
   save(): Record<string, SavedScenario> {
-    return Object.fromEntries([...this.scenarios].map(([name, state]) => [name, state.save()]));
+    return this.scenarios.save();
   }
 
   /** Lets go of everything and watches nothing any more. */
   close(): void {
-    this.expiry?.abort();
+    this.scenarios.close();
     this.timed.close();
     this.held.release();
   }
