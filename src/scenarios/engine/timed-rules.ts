@@ -46,14 +46,19 @@ export class TimedRules {
   look(): void {
     const { holds, began, untilChange, clock } = this.options;
     for (const state of this.holding.keys()) if (!this.rules.includes(state)) this.end(state);
-    for (const state of this.rules) {
-      const { armedAt } = state.scenario;
-      const was = this.holding.get(state);
-      const is = holds(state);
-      if (was !== undefined && (!is || was !== armedAt)) this.end(state);
-      if (!is || was === armedAt) continue;
-      this.holding.set(state, armedAt);
-      began(state);
+    // One that begins may be what another waits for.
+    for (let more = true; more; ) {
+      more = false;
+      for (const state of this.rules) {
+        const { armedAt } = state.scenario;
+        const was = this.holding.get(state);
+        const is = holds(state);
+        if (was !== undefined && (!is || was !== armedAt)) this.end(state);
+        if (!is || was === armedAt) continue;
+        this.holding.set(state, armedAt);
+        began(state);
+        more = true;
+      }
     }
     this.timer?.abort();
     const next = Math.min(...this.rules.map((state) => untilChange(state) ?? Number.POSITIVE_INFINITY));

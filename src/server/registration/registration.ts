@@ -59,6 +59,7 @@ export class Registration implements RegistrationControl {
   /** Changes of the sockets, one after the other. */
   private changing: Promise<void> = Promise.resolve();
   private running = false;
+  private killed = false;
   private refusals = 0;
   private renewal: AbortController | undefined;
 
@@ -101,6 +102,7 @@ export class Registration implements RegistrationControl {
 
   /** Ends as a killed process does: the kubelet goes on believing in the file that is left. */
   kill(): void {
+    this.killed = true;
     this.running = false;
     this.renewal?.abort();
     this.sockets.leave();
@@ -247,7 +249,10 @@ export class Registration implements RegistrationControl {
   }
 
   private enqueue(change: () => Promise<void>): void {
-    this.changing = this.changing.then(change).catch((error: unknown) => {
+    const unlessKilled = async () => {
+      if (!this.killed) await change();
+    };
+    this.changing = this.changing.then(unlessKilled).catch((error: unknown) => {
       this.failure ??= error instanceof Error ? error : new Error(String(error));
       const details = { error: String((error as Error)?.message ?? error) };
       this.options.event('registrationFailed', details);

@@ -33,6 +33,21 @@ describe('readConfig', () => {
     );
   });
 
+  it('knows of a kubelet when it is told to register, or where one is', () => {
+    expect(read().kubelet).toBeUndefined();
+    expect(read({ register: true }).kubelet).toEqual({
+      dir: '/var/lib/kubelet',
+      register: true,
+      endpoint: undefined,
+    });
+    expect(read({ kubeletDir: '/data/kubelet/' }).kubelet).toMatchObject({
+      dir: '/data/kubelet',
+      register: false,
+    });
+    const kubeletEndpoint = '/var/lib/kubelet/plugins/fake.csi.test/csi.sock';
+    expect(read({ register: true, kubeletEndpoint }).kubelet?.endpoint).toBe(kubeletEndpoint);
+  });
+
   it.each([
     [{ endpoint: 'tcp://10.0.0.1:9000' }, /found the scheme tcp/],
     [{ endpoint: '/run/csi' }, /ends in \.sock/],
@@ -55,6 +70,16 @@ describe('readConfig', () => {
     [{ topology: [`${'p'.repeat(64)}/zone=a`] }, /--topology/],
     [{ topology: ['Upper.test/zone=a'] }, /--topology/],
     [{ driverName: 'a..b' }, /--driver-name/],
+    [
+      { register: true, services: 'controller' as const },
+      /--register: .*--services all or node, found controller/,
+    ],
+    [{ kubeletEndpoint: '/csi/csi.sock' }, /--kubelet-endpoint: it is told at registration; add --register/],
+    [{ register: true, kubeletEndpoint: 'csi.sock' }, /--kubelet-endpoint: expected an absolute path/],
+    [
+      { register: true, kubeletEndpoint: `/${'k'.repeat(107)}` },
+      /--kubelet-endpoint \/k+: a Unix socket's path has at most 107 bytes, this one has 108/,
+    ],
     [{ driverName: 'a-.b' }, /--driver-name/],
     [{ driverName: 'a.b.' }, /--driver-name/],
     [{ capabilities: '-NOPE' }, /unknown capability "-?NOPE"/],

@@ -55,6 +55,16 @@ describe('rules that act by time', () => {
     expect(test.acts).toHaveLength(1);
   });
 
+  it('act after one of their own kind, whichever comes first in the file', async () => {
+    const waits = rule('when: {after: {event: "fired:first"}}').replace('unregister', 'second').slice(0, -1);
+    const first = `{name: first, match: {service: registration}, when: {after: 10s}, ${STEP}}`;
+    const test = new TestEngine(`${waits}, ${first}]`);
+    await test.clock.advance(9_000);
+    expect(test.acts).toEqual([]);
+    await test.clock.advance(1_000);
+    expect(test.acts).toEqual(['registration unregister by test/first', 'registration second by test/flap']);
+  });
+
   it('count the times they come, as others count calls', async () => {
     const test = new TestEngine(rule('when: {window: {up: 40s, down: 15s}, nth: [2, 4], times: 5}'));
     await test.clock.advance(55_000 * 5);
