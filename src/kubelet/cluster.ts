@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import type { Clock } from '../util/clock';
 import { ApiServer } from './api-server';
 import { AttachDetachController } from './controllers/attach-detach-controller';
@@ -52,6 +53,8 @@ export class Cluster {
 
   constructor(private readonly options: ClusterOptions) {
     const { clock, timeline, seed } = options;
+    // Everything that waits listens to it.
+    setMaxListeners(0, this.life.signal);
     this.seeded = new Seeded(seed);
     this.api = new ApiServer(clock, this.seeded);
     this.events = new Events(timeline);

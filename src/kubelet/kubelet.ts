@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import type { CsiClient } from '../csi/client';
 import type { Clock } from '../util/clock';
 import { namesIn } from '../util/files';
@@ -84,6 +85,8 @@ export class Kubelet implements PodWorkerHost {
     this.mounts = mounts;
     this.behaviour = behaviourOf(version);
     const { signal } = this.life;
+    // Everything that waits listens to it.
+    setMaxListeners(0, signal);
     const callsOf = (who: 'kubelet' | 'node-driver-registrar') =>
       new CsiCalls({ clock, timeline, who, node: nodeName, signal, connect });
     this.calls = callsOf('kubelet');

@@ -25,7 +25,8 @@ export function readManifests(text: string, file: string): Manifest[] {
     const place = new Place(file, lines, document);
     for (const { message, pos } of document.errors.slice(0, 1))
       problems.push({ file, ...place.position(pos[0]), message: `YAML: ${message}` });
-    if (document.errors.length > 0 || document.contents === null) continue;
+    // An empty document, as between two dashes, is nothing.
+    if (document.errors.length > 0 || document.toJS() === null) continue;
     const read = readOne(document, place, problems);
     if (read) manifests.push(read);
   }

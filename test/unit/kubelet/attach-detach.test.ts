@@ -1,0 +1,83 @@
+import { CLAIM, callsOf, eventsOf, play, pod, STORAGE_CLASS } from './harness';
+
+const TWO_NODES = `${STORAGE_CLASS.replace('WaitForFirstConsumer', 'Immediate')}${CLAIM}${pod('a', 'nodeName: node-1')}${pod('b', 'nodeName: node-2')}`;
+const FIRST = 'create fake data a; wait running a';
+
+test('a second node waits until the first lets go, and is told why', async () => {
+  const played = await play(
+    TWO_NODES,
+    `${FIRST}; create b; wait event FailedAttachVolume b; delete a; wait running b; delete; wait clean`,
+  );
+  expect(played.outcome.failure).toBeUndefined();
+  expect(eventsOf(played, 'FailedAttachVolume')).toEqual([
+    expect.objectContaining({
+      object: 'Pod default/b',
+      message: expect.stringMatching(
+        /^Multi-Attach error for volume "pvc-.*" Volume is already used by pod\(s\) a$/,
+      ),
+    }),
+  ]);
+  const order = played.calls
+    .filter(({ method }) => /Controller(P|Unp)ublish|Unstage/.test(method))
+    .map(({ method, node }) => [method, node].join(' ').trim());
+  expect(order).toEqual([
+    'ControllerPublishVolume',
+    'NodeUnstageVolume node-1',
+    'ControllerUnpublishVolume',
+    'ControllerPublishVolume',
+    'NodeUnstageVolume node-2',
+    'ControllerUnpublishVolume',
+  ]);
+});
+
+test('a pod that is deleted on a dead node holds its volume for ever', async () => {
+  const played = await play(
+    TWO_NODES,
+    `${FIRST}; node down; create b; delete a; advance 15m; assert not running b; assert state data attached`,
+  );
+  expect(played.outcome.failure).toBeUndefined();
+  expect(callsOf(played, 'ControllerUnpublishVolume')).toEqual([]);
+});
+
+test('deleted by force, its volume is detached by force: after six minutes, from a node that is not ready', async () => {
+  const played = await play(TWO_NODES, `${FIRST}; node down; create b; force-delete a; wait running b`);
+  expect(played.outcome.failure).toBeUndefined();
+  const deleted = played.timeline.entries.find(({ text }) => text === 'force-delete a')?.at ?? 0;
+  const [detach] = callsOf(played, 'ControllerUnpublishVolume');
+  expect((detach?.at ?? 0) - deleted).toBeGreaterThan(360_000);
+  expect((detach?.at ?? 0) - deleted).toBeLessThan(361_000);
+  expect(eventsOf(played, 'FailedAttachVolume')[0]?.message).toMatch(
+    /Volume is already exclusively attached to one node and can't be attached to another$/,
+  );
+});
+
+test('it is not forced while the node is healthy and reports the volume in use', async () => {
+  const played = await play(
+    TWO_NODES,
+    `${FIRST}; kubelet stop node-1; kubelet start node-1; wait state data mounted; advance 15m; assert state data attached`,
+  );
+  expect(played.outcome.failure).toBeUndefined();
+  expect(callsOf(played, 'ControllerUnpublishVolume')).toEqual([]);
+});
+
+test('with the taint out-of-service nobody waits six minutes', async () => {
+  const played = await play(
+    TWO_NODES,
+    `${FIRST}; node down; create b; delete a; taint out-of-service; wait running b within 2m`,
+  );
+  expect(played.outcome.failure).toBeUndefined();
+});
+
+test('back again, the node unmounts what it had and no pod wants', async () => {
+  const played = await play(
+    TWO_NODES,
+    `${FIRST}; node down; create b; force-delete a; wait running b; node up; advance 1m`,
+  );
+  const later = played.calls.filter(
+    ({ node, who, at }) => node === 'node-1' && who === 'kubelet' && at > 300_000,
+  );
+  expect(later.map(({ method }) => method).filter((method) => /Unpublish|Unstage/.test(method))).toEqual([
+    'NodeUnpublishVolume',
+    'NodeUnstageVolume',
+  ]);
+});

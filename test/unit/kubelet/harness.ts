@@ -1,0 +1,123 @@
+import * as fs from 'node:fs';
+import { tmpdir } from 'node:os';
+import * as path from 'node:path';
+import { type Rehearsed, rehearse } from '../../../src/cli/rehearse/run';
+import type { ClusterEvent } from '../../../src/kubelet/events';
+import { parseSteps } from '../../../src/kubelet/steps/grammar';
+import type { CallEntry } from '../../../src/kubelet/timeline/timeline';
+import type { KubeletVersion } from '../../../src/kubelet/versions';
+
+export interface Played extends Rehearsed {
+  readonly calls: readonly CallEntry[];
+  readonly events: readonly ClusterEvent[];
+  /** `Method CODE`, in order, the kubelet's alone; registration and statistics left out. */
+  readonly kubeletCalls: readonly string[];
+}
+
+export interface PlayOptions {
+  readonly scenario?: string;
+  readonly version?: KubeletVersion;
+  readonly seed?: number;
+  readonly capabilities?: string;
+  readonly rootDir?: string;
+}
+
+/** Plays manifests given as text. */
+export async function play(manifests: string, steps: string, options: PlayOptions = {}): Promise<Played> {
+  const folder = fs.mkdtempSync(path.join(tmpdir(), 'rehearsal-test-'));
+  try {
+    const file = path.join(folder, 'manifests.yaml');
+    fs.writeFileSync(file, manifests);
+    const scenarios: string[] = [];
+    if (options.scenario !== undefined) {
+      scenarios.push(path.join(folder, 'scenario.yaml'));
+      fs.writeFileSync(path.join(folder, 'scenario.yaml'), options.scenario);
+    }
+    const rehearsed = await rehearse({
+      manifests: [file],
+      scenarios,
+      steps: parseSteps(steps),
+      version: options.version ?? '1.36',
+      seed: options.seed ?? 1,
+      endpoint: undefined,
+      rootDir: options.rootDir,
+      driverName: undefined,
+      capabilities: options.capabilities,
+      print: undefined,
+    });
+    const { calls } = rehearsed.timeline;
+    const quiet = new Set(['NodeGetInfo', 'NodeGetVolumeStats']);
+    return {
+      ...rehearsed,
+      calls,
+      events: rehearsed.rehearsal.cluster.events.all(),
+      kubeletCalls: calls
+        .filter(({ who, method }) => who === 'kubelet' && !quiet.has(method))
+        .map(({ method, code }) => `${method} ${code}`),
+    };
+  } finally {
+    fs.rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** Calls to the node plugin without the questions for capabilities. */
+export function work({ kubeletCalls }: Played): string[] {
+  return kubeletCalls.filter((call) => !call.startsWith('NodeGetCapabilities'));
+}
+
+export function eventsOf({ events }: Played, reason: string): ClusterEvent[] {
+  return events.filter((event) => event.reason === reason);
+}
+
+export function callsOf({ calls }: Played, method: string): CallEntry[] {
+  return calls.filter((call) => call.method === method);
+}
+
+/** A scenario of one rule: the calls of a method, one after another. The last answer is given for ever. */
+export function answers(rpc: string, sequence: string): string {
+  return rules(`{name: answers, match: {rpc: ${rpc}}, sequence: '${sequence}'}`);
+}
+
+/** A scenario of rules, a line each. */
+export function rules(...lines: readonly string[]): string {
+  return [
+    'apiVersion: fake-csi/v1',
+    'kind: Scenario',
+    'metadata: {name: test}',
+    'spec:',
+    '  rules:',
+    ...lines.map((line) => `    - ${line}`),
+    '',
+  ].join('\n');
+}
+
+export const STORAGE_CLASS = `
+apiVersion: storage.k8s.io/v1
+kind: StorageClass
+metadata: {name: fake}
+provisioner: fake.csi.test
+parameters: {csi.storage.k8s.io/fstype: ext4}
+volumeBindingMode: WaitForFirstConsumer
+allowVolumeExpansion: true
+---`;
+
+export const CLAIM = `
+apiVersion: v1
+kind: PersistentVolumeClaim
+metadata: {name: data}
+spec: {storageClassName: fake, accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}
+---`;
+
+export function pod(name: string, spec = ''): string {
+  return `
+apiVersion: v1
+kind: Pod
+metadata: {name: ${name}}
+spec:
+  ${spec}
+  containers: [{name: main, image: example.test/main, volumeMounts: [{name: data, mountPath: /data}]}]
+  volumes: [{name: data, persistentVolumeClaim: {claimName: data}}]
+---`;
+}
+
+export const ONE_POD = `${STORAGE_CLASS}${CLAIM}${pod('web')}`;

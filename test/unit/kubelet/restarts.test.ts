@@ -1,0 +1,163 @@
+import { answers, callsOf, ONE_POD, play, rules, work } from './harness';
+
+const RUNNING = 'create; wait running; advance 15s';
+
+describe('the kubelet restarts', () => {
+  test('with a running pod: NodeStageVolume and NodePublishVolume come again, with the same paths', async () => {
+    const played = await play(
+      ONE_POD,
+      `${RUNNING}; kubelet restart; assert state data mount-uncertain; assert state data stage-uncertain; wait state data mounted; assert running`,
+    );
+    expect(played.outcome.failure).toBeUndefined();
+    expect(work(played)).toEqual([
+      'NodeStageVolume OK',
+      'NodePublishVolume OK',
+      'NodeStageVolume OK',
+      'NodePublishVolume OK',
+    ]);
+    for (const method of ['NodeStageVolume', 'NodePublishVolume']) {
+      const [first, second] = callsOf(played, method);
+      expect(second?.request).toEqual(first?.request);
+    }
+  });
+
+  test('after the pod was deleted meanwhile: NodeUnpublishVolume and NodeUnstageVolume come', async () => {
+    const played = await play(
+      ONE_POD,
+      `${RUNNING}; kubelet stop; delete; advance 1m; assert not gone; kubelet start; wait clean`,
+    );
+    expect(played.outcome.failure).toBeUndefined();
+    expect(work(played).slice(2)).toEqual(['NodeUnpublishVolume OK', 'NodeUnstageVolume OK']);
+  });
+
+  test('between NodeUnpublishVolume and NodeUnstageVolume: the stage is forgotten, and detached all the same (k/k#85476)', async () => {
+    const scenario = rules("{name: held, match: {rpc: NodeUnstageVolume}, sequence: '1*hang -> ok'}");
+    const played = await play(
+      ONE_POD,
+      'create; wait running; delete; wait gone; advance 5s; kubelet restart; wait state data detached; advance 3m',
+      { scenario },
+    );
+    expect(played.outcome.failure).toBeUndefined();
+    expect(callsOf(played, 'NodeUnstageVolume').map(({ code }) => code)).toEqual(['CANCELLED']);
+    expect(callsOf(played, 'ControllerUnpublishVolume').map(({ code }) => code)).toEqual(['OK']);
+  });
+
+  test('nothing can be torn down before the driver is registered again, and then it heals', async () => {
+    const scenario = rules(
+      "{name: mute, match: {rpc: NodeGetInfo}, when: {skip: 1}, sequence: '4*UNAVAILABLE(no) -> ok'}",
+    );
+    const played = await play(ONE_POD, `${RUNNING}; delete; kubelet restart; wait clean`, { scenario });
+    expect(played.outcome.failure).toBeUndefined();
+    expect(
+      played.timeline.entries.some(({ text }) =>
+        text.includes('not found in the list of registered CSI drivers'),
+      ),
+    ).toBe(true);
+  });
+
+  test('a final error afterwards: 1.36 keeps vol_data.json and unpublishes later; 1.32 deletes it and never can', async () => {
+    const scenario = rules(
+      "{name: broken, match: {rpc: NodePublishVolume}, when: {skip: 1}, sequence: 'INTERNAL(no)'}",
+    );
+    const steps = `${RUNNING}; node reboot; wait calls NodePublishVolume INTERNAL; delete; advance 2m`;
+    const newer = await play(ONE_POD, steps, { scenario });
+    expect(callsOf(newer, 'NodeUnpublishVolume').map(({ code }) => code)).toEqual(['OK']);
+    const older = await play(ONE_POD, steps, { scenario, version: '1.32' });
+    expect(callsOf(older, 'NodeUnpublishVolume')).toEqual([]);
+    expect(
+      older.timeline.entries.some(({ text }) => text.startsWith('unmounter failed to load volume data file')),
+    ).toBe(true);
+  });
+
+  test.each(['remove', 'empty', 'corrupt'])(
+    '%s of vol_data.json before: the volume is not reconstructed',
+    async (act) => {
+      const played = await play(
+        ONE_POD,
+        `${RUNNING}; kubelet stop; vol-data ${act} web; delete; kubelet start; advance 1m`,
+      );
+      expect(callsOf(played, 'NodeUnpublishVolume')).toEqual([]);
+      expect(
+        played.timeline.entries.some(({ text }) =>
+          /^Could not construct volume information from .*vol_data\.json/.test(text),
+        ),
+      ).toBe(true);
+      expect(played.outcome.standings.map(({ what, state }) => `${what} ${state}`)).toContain(
+        'pod default/web Terminating',
+      );
+    },
+  );
+});
+
+describe('the driver restarts', () => {
+  test('the kubelet calls nothing and knows of nothing', async () => {
+    const played = await play(ONE_POD, `${RUNNING}; driver restart; advance 50s; assert running`);
+    expect(played.outcome.failure).toBeUndefined();
+    expect(work(played)).toEqual(['NodeStageVolume OK', 'NodePublishVolume OK']);
+  });
+
+  test('what it does while it is down fails with UNAVAILABLE, and heals', async () => {
+    const played = await play(
+      ONE_POD,
+      `${RUNNING}; driver kill; delete; advance 10s; driver start; wait clean`,
+    );
+    expect(played.outcome.failure).toBeUndefined();
+    const [call] = callsOf(played, 'NodeUnpublishVolume');
+    expect(call).toMatchObject({
+      code: 'UNAVAILABLE',
+      message:
+        'connection error: desc = "transport: Error while dialing: dial unix /run/node-1.sock: connect: connection refused"',
+    });
+  });
+
+  test('killed in the middle of a stage: the answer is lost, the stage is done again', async () => {
+    const scenario = rules(
+      '{name: crash, match: {rpc: NodeStageVolume}, when: {times: 1}, then: [{at: mounted, process: {exit: 1}}]}',
+    );
+    const played = await play(ONE_POD, 'create; wait running; delete; wait clean', { scenario });
+    expect(played.outcome.failure).toBeUndefined();
+    expect(callsOf(played, 'NodeStageVolume').map(({ code }) => code)).toEqual(
+      expect.arrayContaining(['UNAVAILABLE', 'OK']),
+    );
+  });
+});
+
+describe('the node restarts', () => {
+  test('mounts are gone and files are not: everything is staged and published again', async () => {
+    const played = await play(ONE_POD, `${RUNNING}; node reboot; wait running; delete; wait clean`);
+    expect(played.outcome.failure).toBeUndefined();
+    expect(work(played)).toEqual([
+      'NodeStageVolume OK',
+      'NodePublishVolume OK',
+      'NodeStageVolume OK',
+      'NodePublishVolume OK',
+      'NodeUnpublishVolume OK',
+      'NodeUnstageVolume OK',
+    ]);
+  });
+});
+
+describe('registration', () => {
+  test('a driver that does not say who the node is stays unknown, and pods say so', async () => {
+    const scenario = answers('NodeGetInfo', '3*UNAVAILABLE(no) -> ok');
+    const played = await play(ONE_POD, 'create; wait running', { scenario });
+    expect(played.outcome.failure).toBeUndefined();
+    const gaps = callsOf(played, 'NodeGetInfo').map(({ at }) => at);
+    expect(gaps).toEqual([1_000, 1_500, 2_500, 4_500]);
+  });
+
+  test('a kubelet 1.32 does not try again by itself: the registrar comes back after ten seconds', async () => {
+    const scenario = answers('NodeGetInfo', '1*UNAVAILABLE(no) -> ok');
+    const played = await play(ONE_POD, 'create; wait running', { scenario, version: '1.32' });
+    expect(callsOf(played, 'NodeGetInfo').map(({ at }) => at)).toEqual([1_000, 11_000]);
+  });
+
+  test('an empty node id is refused', async () => {
+    const scenario = rules(
+      "{name: nameless, match: {rpc: NodeGetInfo}, when: {times: 1}, then: [{respond: {merge: {node_id: ''}}}]}",
+    );
+    const played = await play(ONE_POD, 'create; wait running', { scenario });
+    expect(played.timeline.entries.some(({ text }) => text.includes('nodeID must not be empty'))).toBe(true);
+    expect(played.outcome.failure).toBeUndefined();
+  });
+});
