@@ -54,6 +54,11 @@ export function lastAnswer(driver: TestDriver, method: string) {
   return found;
 }
 
-export function eventSeen(driver: TestDriver, event: string): Promise<JournalEntry> {
-  return driver.driver.journal.waitFor((entry) => entry.type === 'event' && entry.event === event);
+/** The event, in the past or to come; the n-th of its name when `times` is given. */
+export function eventSeen(driver: TestDriver, event: string, times = 1): Promise<JournalEntry> {
+  let left = times;
+  return driver.driver.journal.waitFor((entry) => {
+    if (entry.type === 'event' && entry.event === event) left -= 1;
+    return left === 0;
+  });
 }

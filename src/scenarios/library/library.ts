@@ -63,11 +63,12 @@ export class Library {
   private readonly state: StateFile;
   /** Of the scenarios that are loaded, by name. */
   private readonly fingerprints = new Map<string, string>();
-  /** When each text was first armed here, by fingerprint. */
-  private readonly firstArmed = new Map<string, number>();
+  /** When each text that is loaded was first armed here, by fingerprint. */
+  private firstArmed = new Map<string, number>();
   private seen: Switches;
   private clashes: Problem[] = [];
   private switchesStamp: string | undefined;
+  private lookFailed: string | undefined;
   constructor(private readonly options: LibraryOptions) {
     const { folder, places, gallery = [], host, clock, engine, log, event } = options;
     this.sources = new Sources({ folder, places, gallery, log, event });
@@ -112,7 +113,7 @@ export class Library {
   private load(saved: Record<string, SavedScenario> = {}): void {
     const { engine, clock } = this.options;
     this.clashes = [];
-    const loaded = new Map<string, Loaded & { file: string; resting: boolean }>();
+    const loaded = new Map<string, Loaded & { file: string; resting: boolean; first: number }>();
     for (const { source, resting } of this.sources.all())
       for (const scenario of source.scenarios) {
         const { file } = source;
@@ -129,6 +130,10 @@ export class Library {
             ),
           );
       }
+    // One that is gone, or says something else now, has no past: if it comes again, it begins anew.
+    this.firstArmed = new Map(
+      [...loaded.values()].map(({ fingerprint, first }) => [fingerprint, first] as const),
+    );
     engine.load([...loaded.values()], saved);
     for (const { scenario, fingerprint } of loaded.values()) {
       if (!this.fingerprints.has(scenario.name) || this.fingerprints.get(scenario.name) !== fingerprint)
@@ -144,18 +149,23 @@ export class Library {
       this.options.engine.adoptMachine(scenario, machine, state);
   }
 
-  private armed(scenario: Scenario, enabled: boolean, saved: SavedScenario | undefined, now: number): Loaded {
+  private armed(
+    scenario: Scenario,
+    enabled: boolean,
+    saved: SavedScenario | undefined,
+    now: number,
+  ): Loaded & { first: number } {
     const fingerprint = fingerprintOf(scenario);
     const turned = own(this.seen.scenarios, scenario.name);
     const first =
       this.firstArmed.get(fingerprint) ?? (saved?.fingerprint === fingerprint ? saved.armedAt : now);
-    this.firstArmed.set(fingerprint, first);
-    const at = turned ? Date.parse(turned.at) : 0;
+    const armed = turned?.armed ?? enabled;
     return {
       scenario,
       fingerprint,
-      armed: turned?.armed ?? enabled,
-      armedAt: turned?.armed ? Math.max(first, at) : first,
+      armed,
+      armedAt: armed && turned ? Math.max(first, Date.parse(turned.at)) : first,
+      first,
     };
   }
 
@@ -225,8 +235,12 @@ export class Library {
   private look(): void {
     try {
       this.refresh();
+      this.lookFailed = undefined;
     } catch (error) {
-      this.options.log.error({ error: String(error) }, 'the scenarios cannot be looked at');
+      // Once for each reason: looks are many, and a log that lies in a watched folder would bring about the next.
+      if (this.lookFailed !== String(error))
+        this.options.log.error({ error: String(error) }, 'the scenarios cannot be looked at');
+      this.lookFailed = String(error);
     }
   }
 
@@ -252,8 +266,10 @@ export class Library {
   find(name: string): Source {
     const source = this.sources.of(name);
     if (source) return source;
-    const names = this.options.engine.status().map((status) => status.name);
-    throw notFound(`no scenario ${JSON.stringify(name)}; loaded: ${names.join(', ') || 'none'}`);
+    const names = new Set(
+      this.sources.all().flatMap((one) => one.source.scenarios.map((scenario) => scenario.name)),
+    );
+    throw notFound(`no scenario ${JSON.stringify(name)}; loaded: ${[...names].join(', ') || 'none'}`);
   }
 
   /**
@@ -275,14 +291,18 @@ export class Library {
         ]);
     }
     const documents = documentsOf(text);
-    for (const [index, { name }] of scenarios.entries())
-      await writeFileAtomic(
-        path.join(this.options.folder, `${name}.yaml`),
-        `${(documents[index] ?? text).replace(/^\n+/, '').trimEnd()}\n`,
-        'durable',
-      );
-    await this.change((switches) => {
-      for (const { name } of scenarios) delete switches.scenarios[name];
+    const at = new Date(this.options.clock.now()).toISOString();
+    await this.change(async (switches) => {
+      for (const [index, { name }] of scenarios.entries()) {
+        await writeFileAtomic(
+          path.join(this.options.folder, `${name}.yaml`),
+          `${(documents[index] ?? text).replace(/^\n+/, '').trimEnd()}\n`,
+          'durable',
+        );
+        // The same text begins anew, too: by its file alone no process could tell that it was put again.
+        switches.scenarios[name] = { at };
+        this.forgetMachines(switches, name);
+      }
     });
     return scenarios.map(({ name }) => name);
   }
@@ -294,8 +314,8 @@ export class Library {
       throw new Error(
         `scenario ${name} comes from ${source.file}, which this process was started with; disarm it instead`,
       );
-    removeFile(source.file);
     await this.change((switches) => {
+      removeFile(source.file);
       delete switches.scenarios[name];
     });
   }
@@ -345,7 +365,7 @@ export class Library {
     return hung;
   }
 
-  private async change(edit: (switches: Switches) => void): Promise<void> {
+  private async change(edit: (switches: Switches) => void | Promise<void>): Promise<void> {
     await this.switches.change(edit);
     this.refresh();
   }

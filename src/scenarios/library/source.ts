@@ -17,25 +17,39 @@ export interface Source {
   problems: readonly Problem[];
 }
 
-/** Changes whenever the file does; undefined when there is none. */
+/**
+ * Changes whenever the file does; undefined when there is none. Never throws: one that cannot be looked at (links in a
+ * circle, a mount that is gone) has its error for a stamp, and reading it says what is wrong.
+ */
 export function stampOf(file: string): string | undefined {
   try {
     const { ino, dev, size, mtimeMs, ctimeMs } = statSync(file);
     return [dev, ino, size, mtimeMs, ctimeMs].join(' ');
   } catch (error) {
-    if (errnoOf(error) === 'ENOENT' || errnoOf(error) === 'ENOTDIR') return undefined;
-    throw error;
+    const errno = errnoOf(error);
+    return errno === 'ENOENT' || errno === 'ENOTDIR' ? undefined : (errno ?? String(error));
   }
 }
 
-/** The scenario files of a folder, by name; a file is its own only one. Names that begin with a dot are not scenarios. */
+/**
+ * The scenario files of a folder, by name; what is no folder, or cannot be looked at, is its own only one. Names that begin
+ * with a dot are not scenarios.
+ * @throws Error with the errno of a folder that cannot be read
+ */
 export function filesAt(place: string): string[] {
-  const isFolder = statSync(place, { throwIfNoEntry: false })?.isDirectory() ?? false;
-  if (!isFolder) return [place];
+  if (!isFolder(place)) return [place];
   return namesIn(place)
     .filter((name) => /^[^.].*\.ya?ml$/.test(name))
     .sort()
     .map((name) => path.join(place, name));
+}
+
+function isFolder(place: string): boolean {
+  try {
+    return statSync(place).isDirectory();
+  } catch {
+    return false;
+  }
 }
 
 /** Tells whether two readings of a scenario say the same, wherever in its file it stands. */

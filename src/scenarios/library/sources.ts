@@ -1,5 +1,4 @@
 import * as path from 'node:path';
-import { errnoOf } from '../../util/files';
 import type { Log } from '../../util/log';
 import type { Problem } from '../language';
 import { formatted, language } from './language';
@@ -72,12 +71,12 @@ export class Sources {
     return changed;
   }
 
+  /** A folder that cannot be read has the files it had, and is a wrong one itself, until it can. */
   private listed(place: string): string[] {
     try {
       return filesAt(place);
-    } catch (error) {
-      if (errnoOf(error) === 'ENOENT') return [];
-      throw error;
+    } catch {
+      return [...[...this.files.keys()].filter((file) => path.dirname(file) === place), place];
     }
   }
 

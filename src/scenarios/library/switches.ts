@@ -6,7 +6,8 @@ import { errnoOf, readIfThere, writeFileAtomic } from '../../util/files';
 /** What people switched, for every process that shares the data folder: each reads it and does as it says. */
 export interface Switches {
   version: 1;
-  scenarios: Record<string, { armed: boolean; at: string }>;
+  /** `at` is when; without `armed` it was put then, and is armed if its text says so. */
+  scenarios: Record<string, { armed?: boolean; at: string }>;
   /** Grow by one whenever somebody asks; `what` is the scenario, or '' for all. */
   resets: { count: number; what: string };
   releases: { count: number; what: string };
@@ -47,12 +48,15 @@ export class SwitchesFile {
     }
   }
 
-  /** Changes it alone among all processes. @returns what it says now. */
-  async change(edit: (switches: Switches) => void): Promise<Switches> {
+  /**
+   * Changes it alone among all processes, and whatever else `edit` changes in the folder: two who put one scenario at
+   * once must not write over each other's file. @returns what it says now.
+   */
+  async change(edit: (switches: Switches) => void | Promise<void>): Promise<Switches> {
     const unlock = await this.lock();
     try {
       const switches = this.read();
-      edit(switches);
+      await edit(switches);
       await writeFileAtomic(this.file, `${JSON.stringify(switches)}\n`, 'process');
       return switches;
     } finally {

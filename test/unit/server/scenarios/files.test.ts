@@ -176,3 +176,86 @@ describe('what is put, armed and disarmed', () => {
     expect([await probe(next), await probe(next)]).toEqual(['INTERNAL', 'OK']);
   });
 });
+
+describe('what comes again', () => {
+  const short = scenarioText('again', `  expires: 50ms\n${failing('INTERNAL')}`);
+
+  it('begins anew when its text is put again after its end', async () => {
+    const driver = await drivers.start();
+    await driver.driver.scenarios.put(short);
+    await eventSeen(driver, 'scenarioExpired');
+    await driver.driver.scenarios.put(short);
+    await eventSeen(driver, 'scenarioExpired', 2);
+  });
+
+  it('begins anew when it is put after it was removed, and when its file comes back', async () => {
+    const driver = await drivers.start();
+    const { scenarios } = driver.driver;
+    const file = path.join(driver.dataDir, 'scenarios', 'again.yaml');
+    const since = () => Date.parse(driver.driver.engine.status()[0]?.armedAt ?? '');
+    await scenarios.put(short);
+    await eventSeen(driver, 'scenarioExpired');
+    const first = since();
+    await scenarios.remove('again');
+    await scenarios.put(short);
+    const second = since();
+    expect(second).toBeGreaterThanOrEqual(first + 50);
+    await eventSeen(driver, 'scenarioExpired', 2);
+    await fs.unlink(file);
+    scenarios.refresh();
+    await fs.writeFile(file, short);
+    scenarios.refresh();
+    expect(since()).toBeGreaterThanOrEqual(second + 50);
+  });
+
+  it('rests when it is put and says so, whatever was switched before', async () => {
+    const driver = await drivers.start();
+    const { scenarios } = driver.driver;
+    const text = (enabled: boolean) => scenarioText('rest', `  enabled: ${enabled}\n${failing('INTERNAL')}`);
+    await scenarios.put(text(true));
+    await scenarios.arm('rest');
+    await scenarios.put(text(false));
+    expect(scenarios.list()).toMatchObject([{ name: 'rest', armed: false }]);
+  });
+});
+
+describe('many at once', () => {
+  it('put and remove the same scenario: each has its turn', async () => {
+    const driver = await drivers.start();
+    const { scenarios } = driver.driver;
+    const text = (code: string) => scenarioText('turns', failing(code));
+    await scenarios.put(text('INTERNAL'));
+    const turns = await Promise.allSettled(
+      Array.from({ length: 20 }, (_, n) =>
+        n % 2 === 0
+          ? scenarios.put(text(n % 4 === 0 ? 'ABORTED' : 'UNAVAILABLE'))
+          : scenarios.remove('turns'),
+      ),
+    );
+    const reasons = turns.flatMap((turn) => (turn.status === 'rejected' ? [String(turn.reason)] : []));
+    expect(reasons.filter((reason) => !reason.includes('no scenario "turns"'))).toEqual([]);
+    await scenarios.put(text('ABORTED'));
+    expect(await probe(driver)).toBe('ABORTED');
+  });
+});
+
+describe('a name that leads nowhere', () => {
+  it('is one wrong file: others beside it are read, and changes seen', async () => {
+    const folder = await drivers.folder();
+    await fs.writeFile(path.join(folder, 's.yaml'), scenarioText('test', failing('INTERNAL')));
+    const driver = await drivers.start({ scenarios: [folder] });
+    await fs.symlink('loop.yaml', path.join(folder, 'loop.yaml'));
+    await fs.writeFile(path.join(folder, 's.yaml'), scenarioText('test', failing('ABORTED')));
+    driver.driver.scenarios.refresh();
+    expect(await probe(driver)).toBe('ABORTED');
+    expect(driver.driver.scenarios.problems()).toMatchObject([
+      { file: path.join(folder, 'loop.yaml'), message: expect.stringContaining('ELOOP') },
+    ]);
+  });
+
+  it('keeps a driver from starting with its own words', async () => {
+    const folder = await drivers.folder();
+    await fs.symlink('loop.yaml', path.join(folder, 'loop.yaml'));
+    await expect(drivers.start({ scenarios: [folder] })).rejects.toThrow(ScenarioProblems);
+  });
+});
