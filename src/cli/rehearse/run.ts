@@ -48,15 +48,27 @@ const DATA_DIR = '/var/lib/fake-csi';
 
 /** Puts a driver, a kubelet and manifests together, plays the steps and takes everything down. @throws Error, ManifestProblems */
 export async function rehearse(options: RunOptions): Promise<Rehearsed> {
-  const manifests = options.manifests.flatMap((file) => readManifests(fs.readFileSync(file, 'utf8'), file));
+  const manifests = options.manifests.flatMap((file) => readManifests(textOf(file), file));
   return options.endpoint === undefined
     ? inProcess(options, manifests)
     : overSocket(options, manifests, options.endpoint);
 }
 
+/** @throws Error with one line */
+function textOf(file: string): string {
+  try {
+    return fs.readFileSync(file, 'utf8');
+  } catch (error) {
+    throw new Error(
+      `${file}: expected a file of manifests that can be read (${(error as NodeJS.ErrnoException).code})`,
+    );
+  }
+}
+
 async function inProcess(options: RunOptions, manifests: readonly Manifest[]): Promise<Rehearsed> {
+  const named = options.rootDir === undefined ? undefined : emptyFolder(options.rootDir);
   const scratch = temporaryFolder();
-  const rootDir = rootDirOf(options.rootDir, scratch);
+  const rootDir = named ?? emptyFolder(path.join(scratch, 'kubelet'));
   const dataDir = path.join(scratch, 'data');
   const clock = new VirtualClock();
   const turns = new Turns();
@@ -115,8 +127,9 @@ async function overSocket(
 ): Promise<Rehearsed> {
   const socket = socketPathOf(endpoint);
   const { createLinuxHost } = require('../../host/linux') as typeof import('../../host/linux');
+  const named = options.rootDir === undefined ? undefined : emptyFolder(options.rootDir);
   const scratch = temporaryFolder();
-  const rootDir = rootDirOf(options.rootDir, scratch);
+  const rootDir = named ?? emptyFolder(path.join(scratch, 'kubelet'));
   const host = createLinuxHost({ stateDir: scratch, cacheDir: path.join(scratch, 'cache') });
   const definitions = loadCsi();
   const { print } = options;
@@ -175,9 +188,9 @@ function temporaryFolder(): string {
   return fs.realpathSync(fs.mkdtempSync(path.join(base, 'rehearse-')));
 }
 
-/** @throws Error with one line that a person can act on */
-function rootDirOf(named: string | undefined, scratch: string): string {
-  const folder = path.resolve(named ?? path.join(scratch, 'kubelet'));
+/** @returns its real path. @throws Error with one line that a person can act on */
+function emptyFolder(named: string): string {
+  const folder = path.resolve(named);
   try {
     ensureFolder(folder, 0o755);
     fs.accessSync(folder, fs.constants.W_OK);
@@ -186,7 +199,7 @@ function rootDirOf(named: string | undefined, scratch: string): string {
       `--root-dir ${folder}: it cannot be made or written (${(error as NodeJS.ErrnoException).code}); choose a folder that can`,
     );
   }
-  if (named !== undefined && fs.readdirSync(folder).length > 0)
+  if (fs.readdirSync(folder).length > 0)
     throw new Error(
       `--root-dir ${folder}: expected an empty folder, found files: a rehearsal begins on a new node`,
     );

@@ -10,9 +10,13 @@ export interface ManifestProblem {
 export class ManifestProblems extends Error {
   override readonly name = 'ManifestProblems';
 
+  /** As the command line prints problems. */
+  readonly errors: readonly (ManifestProblem & { readonly path: string; readonly severity: 'error' })[];
+
   constructor(readonly problems: readonly ManifestProblem[]) {
     super(
       problems.map(({ file, line, column, message }) => `${file}:${line}:${column}: ${message}`).join('\n'),
     );
+    this.errors = problems.map((problem) => ({ ...problem, path: '', severity: 'error' }));
   }
 }

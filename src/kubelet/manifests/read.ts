@@ -63,7 +63,11 @@ function issueProblems(issue: z.core.$ZodIssue, place: Place): ManifestProblem[]
         `${[...path, key].join('.')}: not a field, or one that a rehearsal does not simulate; remove it (docs/rehearsal.md lists what is)`,
       ),
     );
-  return [place.at(path, `${path.join('.')}: ${issue.message.replace(/^Invalid input: /, '')}`)];
+  const message = issue.message
+    .replace(/^Invalid input: /, '')
+    .replace(/, received undefined$/, ', found nothing')
+    .replace(', received ', ', found ');
+  return [place.at(path, `${path.join('.')}: ${message}`)];
 }
 
 class Place {
