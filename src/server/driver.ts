@@ -218,8 +218,11 @@ export class Driver {
 
   /** Lets go of every call, heals what rules did and counts from nothing; one scenario alone when it is named. */
   async reset(scenario?: string): Promise<void> {
-    await this.scenarios.reset(scenario);
-    if (scenario === undefined) await this.reopenSocket();
+    try {
+      await this.scenarios.reset(scenario);
+    } finally {
+      if (scenario === undefined) await this.reopenSocket();
+    }
   }
 
   get socketPath(): string {

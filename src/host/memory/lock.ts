@@ -11,7 +11,12 @@ export async function lockByPid(file: string, held: Set<string>): Promise<() => 
   if (other || held.has(file))
     throw new HostError('EAGAIN', 'lock', `lock: ${file}: process ${other ? owner : process.pid} has it`);
   held.add(file);
-  await fs.writeFile(file, `${process.pid}`, { mode: 0o600 });
+  try {
+    await fs.writeFile(file, `${process.pid}`, { mode: 0o600 });
+  } catch (error) {
+    held.delete(file);
+    throw error;
+  }
   return async () => {
     held.delete(file);
     await fs.rm(file, { force: true });

@@ -344,30 +344,50 @@ export class Library {
     else delete switches.machines[this.fingerprints.get(name) ?? ''];
   }
 
-  /** In every process. @throws CsiError NOT_FOUND */
+  /** In every process. @throws CsiError NOT_FOUND; Error when it was done here and cannot be told to the others. */
   async reset(name?: string): Promise<void> {
     if (name !== undefined) this.find(name);
-    await this.change((switches) => {
-      switches.resets = { count: switches.resets.count + 1, what: name ?? '' };
-      this.forgetMachines(switches, name);
-    });
+    await this.changeOrHere(
+      (switches) => {
+        switches.resets = { count: switches.resets.count + 1, what: name ?? '' };
+        this.forgetMachines(switches, name);
+      },
+      () => this.options.engine.reset(name),
+    );
   }
 
-  /** In every process. @returns how many calls were let go of here. */
+  /**
+   * In every process. @returns how many calls were let go of here.
+   * @throws CsiError NOT_FOUND; Error when it was done here and cannot be told to the others.
+   */
   async release(name?: string): Promise<number> {
     if (name !== undefined) this.find(name);
     const hung = this.options.engine.held
       .list()
       .filter((call) => call.kind === 'hang' && (name === undefined || call.scenario === name)).length;
-    await this.change((switches) => {
-      switches.releases = { count: switches.releases.count + 1, what: name ?? '' };
-    });
+    await this.changeOrHere(
+      (switches) => {
+        switches.releases = { count: switches.releases.count + 1, what: name ?? '' };
+      },
+      () => this.options.engine.release(name),
+    );
     return hung;
   }
 
   private async change(edit: (switches: Switches) => void | Promise<void>): Promise<void> {
     await this.switches.change(edit);
     this.refresh();
+  }
+
+  /** For letting go, which must not need a disk that can be written: a full one may be what is being tested. */
+  private async changeOrHere(edit: (switches: Switches) => void, here: () => void): Promise<void> {
+    try {
+      await this.change(edit);
+    } catch (error) {
+      here();
+      const reason = error instanceof Error ? error.message : String(error);
+      throw new Error(`done in this process; the others cannot be told: ${reason}`, { cause: error });
+    }
   }
 
   /** Counters changed. */
