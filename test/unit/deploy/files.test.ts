@@ -98,6 +98,13 @@ describe('the classes', () => {
     },
   );
 
+  it('that fail are all in docs/kubernetes.md', () => {
+    const text = fs.readFileSync(path.join(ROOT, 'docs/kubernetes.md'), 'utf8');
+    const row = /^\| `fake-csi-SCENARIO` \| fails: (.*) \|$/m.exec(text)?.[1];
+    const failing = storageClasses.flatMap(({ parameters }) => parameters?.scenario ?? []);
+    expect(row?.split(', ')).toEqual(failing.sort());
+  });
+
   it('differ in when they bind and whether they grow', () => {
     const by = (key: 'volumeBindingMode' | 'allowVolumeExpansion', value: unknown) =>
       storageClasses.filter((one) => one[key] !== value).map(nameOf);
