@@ -21,9 +21,22 @@ export function printJson(value: unknown): void {
   print(JSON.stringify(value, null, 2));
 }
 
-/** `3 calls`, `1 call`. */
+/** `3 calls`, `1 call`, `2 processes`. */
 export function counted(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? '' : 's'}`;
+  const ending = count === 1 ? '' : noun.endsWith('s') ? 'es' : 's';
+  return `${count} ${noun}${ending}`;
+}
+
+/** What was done, and which processes on the data folder do not know of it yet; on stderr, since it is no answer. */
+export function printReached(
+  done: string,
+  { unreachable }: { readonly unreachable: readonly string[] },
+): void {
+  print(done);
+  if (unreachable.length > 0)
+    process.stderr.write(
+      `fake-csi: ${counted(unreachable.length, 'process')} did not answer, and will follow when possible: ${unreachable.map(printable).join(', ')}\n`,
+    );
 }
 
 export function printable(text: string): string {

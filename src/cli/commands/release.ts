@@ -1,7 +1,7 @@
 import type { Argv } from 'yargs';
 import type { Command } from '../command';
 import { connect, type DriverArguments, driverOptions } from '../connect';
-import { counted, print, printJson } from '../output';
+import { counted, printJson, printReached } from '../output';
 
 interface Arguments extends DriverArguments {
   scenario?: string;
@@ -15,6 +15,6 @@ export const release: Command<Arguments> = {
   run: async (args) => {
     const reply = await (await connect(args)).release(args.scenario);
     if (args.json) printJson(reply);
-    else print(`let go of ${counted(reply.released, 'call')}`);
+    else printReached(`let go of ${counted(reply.released, 'call')}`, reply);
   },
 };

@@ -1,7 +1,7 @@
 import type { Argv } from 'yargs';
 import type { Command } from '../command';
 import { connect, type DriverArguments, driverOptions } from '../connect';
-import { print, printJson } from '../output';
+import { printJson, printReached } from '../output';
 
 interface Arguments extends DriverArguments {
   scenario?: string;
@@ -26,6 +26,6 @@ export const reset: Command<Arguments> = {
       ...(mark !== undefined && { mark }),
     });
     if (args.json) printJson(reply);
-    else print(`reset ${scenario ?? 'every scenario'}`);
+    else printReached(`reset ${scenario ?? 'every scenario'}`, reply);
   },
 };

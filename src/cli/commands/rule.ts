@@ -1,7 +1,7 @@
 import type { Argv } from 'yargs';
 import type { Command } from '../command';
 import { connect, type DriverArguments, driverOptions } from '../connect';
-import { print, printJson } from '../output';
+import { print, printJson, printReached } from '../output';
 
 interface Arguments extends DriverArguments {
   rule: string;
@@ -50,6 +50,6 @@ export const rule: Command<Arguments> = {
     }
     const reply = await (await connect(args)).rule(args.rule, options);
     if (args.json) printJson(reply);
-    else print(`armed ${reply.name}; \`fake-csi scenario remove ${reply.name}\` takes it back`);
+    else printReached(`armed ${reply.name}; \`fake-csi scenario remove ${reply.name}\` takes it back`, reply);
   },
 };

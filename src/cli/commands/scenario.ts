@@ -4,7 +4,7 @@ import type { Argv } from 'yargs';
 import type { Command } from '../command';
 import { connect, type DriverArguments, driverOptions } from '../connect';
 import { EXIT } from '../exit-codes';
-import { counted, print, printJson, table } from '../output';
+import { counted, print, printJson, printReached, table } from '../output';
 
 interface Arguments extends DriverArguments {
   action: 'validate' | 'arm' | 'disarm' | 'list' | 'show' | 'reset' | 'remove';
@@ -43,16 +43,13 @@ export const scenario: Command<Arguments> = {
           await arm(client, name);
           break;
         case 'disarm':
-          await client.disarm(name);
-          print(`disarmed ${name}`);
+          printReached(`disarmed ${name}`, await client.disarm(name));
           break;
         case 'reset':
-          await client.reset({ scenario: name });
-          print(`reset ${name}`);
+          printReached(`reset ${name}`, await client.reset({ scenario: name }));
           break;
         case 'remove':
-          await client.removeScenario(name);
-          print(`removed ${name}`);
+          printReached(`removed ${name}`, await client.removeScenario(name));
           break;
         case 'show': {
           const reply = await client.scenario(name);
@@ -68,16 +65,26 @@ export const scenario: Command<Arguments> = {
 /** A name that is loaded, or a file that is to be. */
 async function arm(client: Awaited<ReturnType<typeof connect>>, name: string): Promise<void> {
   if (!/\.ya?ml$/.test(name) && !name.includes(path.sep)) {
-    await client.arm(name);
-    print(`armed ${name}`);
+    printReached(`armed ${name}`, await client.arm(name));
     return;
   }
   const { readScenarioFile } =
     require('../../scenarios/language') as typeof import('../../scenarios/language');
   const read = readScenarioFile(name);
   if (!('text' in read)) throw Object.assign(new Error(read.message), { errors: [read] });
-  const { names } = await client.putScenario(read.text, name);
-  print(`armed ${names.join(', ')} from ${name}`);
+  const reply = await client.putScenario(read.text, name);
+  const { scenarios } = await client.scenarios();
+  const resting = scenarios
+    .filter((one) => reply.names.includes(one.name) && !one.armed)
+    .map((one) => one.name);
+  const armed = reply.names.filter((one) => !resting.includes(one));
+  if (armed.length > 0) printReached(`armed ${armed.join(', ')} from ${name}`, reply);
+  // With `enabled: false` this is how it is loaded for the volumes that name it.
+  for (const one of resting)
+    printReached(
+      `loaded ${one} from ${name}: it says enabled: false and acts on volumes that name it; \`fake-csi scenario arm ${one}\` arms it for all`,
+      reply,
+    );
 }
 
 function validate(places: readonly string[], json: boolean | undefined): number {

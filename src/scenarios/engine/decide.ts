@@ -141,7 +141,7 @@ function testOrdinal(when: When, { seen, fired }: Count): KeyMiss | undefined {
   if (every !== undefined && ordinal % every !== 0)
     return { key: 'when.every', found, wanted: `every ${every}` };
   if (times !== undefined && fired >= times)
-    return { key: 'when.times', found: `fired ${fired} times`, wanted: `at most ${times}` };
+    return { key: 'when.times', found: `${fired} before it`, wanted: `fewer than ${times}` };
   return undefined;
 }
 
@@ -149,7 +149,7 @@ function testLimits({ scenario }: RuleState, call: CallFacts, world: DecideWorld
   const { maxFired, maxActive, maxVolumes, stopIf } = scenario.scenario.limits;
   const limit = (key: string, found: number, most: number | undefined): KeyMiss | undefined =>
     most !== undefined && found >= most
-      ? { key: `limits.${key}`, found: `${found}`, wanted: `at most ${most}` }
+      ? { key: `limits.${key}`, found: `${found} before it`, wanted: `fewer than ${most}` }
       : undefined;
   const isNew = call.volumeId !== undefined && !scenario.volumes.has(call.volumeId);
   const reached =
@@ -183,7 +183,9 @@ function chooseStage(
     if (drawn < stage.probability) return index;
     missed = unlucky(`sequence.${index}`, drawn, stage.probability);
   }
-  return missed ?? { key: 'sequence', found: `fired ${count.fired} times`, wanted: 'not yet at its end' };
+  return (
+    missed ?? { key: 'sequence', found: `at its end, ${count.fired} fired`, wanted: 'a stage that is left' }
+  );
 }
 
 function unlucky(key: string, drawn: number, probability: number): KeyMiss {

@@ -9,8 +9,9 @@ const SIGNS = { passed: '✓', failed: '✗', pending: '✗', skipped: '-', unav
 export function verdictText(verdict: Verdict): string {
   const good = verdict.results.filter(({ status }) => status === 'passed').length;
   const lines = verdict.results.flatMap(resultLines);
-  const word = verdict.passed ? 'passed' : 'failed';
-  lines.push(`${word}: ${good} of ${verdict.results.length} in ${formatMs(verdict.durationMs)}`);
+  const all = `${verdict.results.length} in ${formatMs(verdict.durationMs)}`;
+  // "failed: 1 of 4" alone reads as if one had failed.
+  lines.push(verdict.passed ? `passed: ${good} of ${all}` : `failed: only ${good} passed of ${all}`);
   return `${lines.join('\n')}\n`;
 }
 

@@ -76,6 +76,24 @@ it('arms, lists, shows, disarms and removes a file', async () => {
   });
 });
 
+it('does not say that it armed what rests', async () => {
+  const file = path.join(serving.dataDir, 'rests.yaml');
+  const rule = (name: string) =>
+    `  rules: [{name: ${name}, match: {rpc: Probe}, then: [{error: {code: INTERNAL, message: m}}]}]`;
+  await fs.writeFile(
+    file,
+    `${scenarioText('rests', `  enabled: false\n${rule('r')}`)}---\n${scenarioText('acts', rule('a'))}`,
+  );
+  expect((await cli('scenario', 'arm', file)).out.split('\n')).toEqual([
+    `armed acts from ${file}`,
+    expect.stringMatching(/^loaded rests from .*enabled: false.*`fake-csi scenario arm rests`/),
+    '',
+  ]);
+  await cli('scenario', 'arm', 'rests');
+  expect((await cli('scenario', 'list')).out).toMatch(/rests +armed/);
+  await cli('scenario', 'remove', 'rests', 'acts');
+});
+
 it('explains why no rule fired for a call', async () => {
   await cli('rule', 'CreateVolume class=slow: ABORTED', '--name', 'near');
   await csi.CreateVolume({

@@ -89,7 +89,7 @@ describe('verdictText', () => {
       '    call 1 at 2026-01-01T00:00:01.000Z NodeStageVolume v1 INTERNAL 1ms [s/r]: a <bad> "disk"\\u001b[31m\\u0000',
       '- as written: no kubeconfig (skipped) (optional)',
       '✗ as written: no kubeconfig (unavailable)',
-      'failed: 1 of 4 in 1.5s',
+      'failed: only 1 passed of 4 in 1.5s',
       '',
     ]);
   });
