@@ -22,6 +22,8 @@ export interface SocketPlace {
   readonly file: string;
   /** The name that it is bound under: the kubelet does not look at names that begin with a dot. */
   readonly fresh: string;
+  /** The same of one that is to have no listener. */
+  readonly dead: string;
   readonly words: SocketWords;
 }
 
@@ -42,10 +44,11 @@ export async function findPlace(
     return {
       file,
       fresh,
+      dead: `${fresh}.d`,
       words: { subject: `--register ${file}`, remedy: 'choose another --driver-name' },
     };
   };
-  // Both are no longer than the name they are renamed to.
+  // None is longer than the name it is renamed to.
   const socket = place(`${driverName}-reg.sock`, `.${driverName}-reg`);
   const second = place(`${driverName}-reg2.sock`, `.${driverName}-reg2`);
   if (toWrite) {
@@ -89,8 +92,8 @@ async function checkWritable(folder: string, given: string): Promise<void> {
  */
 export async function clearPlace({ socket, second }: RegistrationPlace): Promise<string[]> {
   const removed: string[] = [];
-  for (const { file, fresh, words } of [socket, second])
-    for (const name of [file, path.join(path.dirname(file), fresh)]) {
+  for (const { file, fresh, dead, words } of [socket, second])
+    for (const name of [file, path.join(path.dirname(file), fresh), path.join(path.dirname(file), dead)]) {
       if (!(await makeWay(name, words))) continue;
       await fs.rm(name, { force: true });
       removed.push(name);

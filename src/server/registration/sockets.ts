@@ -1,4 +1,6 @@
-import type { Socket } from 'node:net';
+import * as fs from 'node:fs/promises';
+import * as net from 'node:net';
+import * as path from 'node:path';
 import type { Log } from '../../util/log';
 import { checkSocketLength } from '../endpoint';
 import { UnixSocket } from '../socket';
@@ -14,12 +16,14 @@ export interface SocketsOptions {
   place: RegistrationPlace;
   log: Log;
   /** Looks after a connection to the socket of that path. */
-  connected(connection: Socket, file: string): void;
+  connected(connection: net.Socket, file: string): void;
 }
 
 interface Shown {
   readonly appearance: Appearance;
-  readonly socket: UnixSocket;
+  /** Undefined: a file that nobody listens on. */
+  readonly socket: UnixSocket | undefined;
+  readonly file: string;
 }
 
 /**
@@ -62,18 +66,20 @@ export class RegistrationSockets {
   /** Ends as a killed process does: the files stay. */
   leave(): void {
     for (const shown of [this.main, this.second]) {
-      shown?.socket.abandon();
-      shown?.socket.destroyConnections();
+      shown?.socket?.abandon();
+      shown?.socket?.destroyConnections();
     }
     this.main = undefined;
     this.second = undefined;
   }
 
-  private async make(
-    { file, fresh, words }: SocketPlace,
-    appearance: Appearance,
-  ): Promise<Shown | undefined> {
+  private async make(place: SocketPlace, appearance: Appearance): Promise<Shown | undefined> {
     if (appearance === 'absent') return undefined;
+    const { file, fresh, words } = place;
+    if (appearance === 'dead') {
+      await makeDead(place);
+      return { appearance, file, socket: undefined };
+    }
     const { log, connected } = this.options;
     const socket = new UnixSocket({
       file,
@@ -86,13 +92,34 @@ export class RegistrationSockets {
       },
     });
     await socket.listen();
-    if (appearance === 'dead') socket.abandon();
-    return { appearance, socket };
+    return { appearance, file, socket };
   }
 
   private async remove(shown: Shown | undefined): Promise<void> {
-    await shown?.socket.stopAccepting();
-    // Whoever is connected still speaks to a plugin that is no more.
-    if (shown?.appearance !== 'serving') shown?.socket.destroyConnections();
+    if (!shown) return;
+    const { appearance, socket, file } = shown;
+    if (!socket) return fs.rm(file, { force: true });
+    await socket.stopAccepting();
+    // Calls that run may end; a silent one has none.
+    if (appearance === 'silent') socket.destroyConnections();
   }
+}
+
+/** A socket's file as a killed process leaves it. Nobody ever finds a listener behind it. */
+async function makeDead({ file, fresh, dead }: SocketPlace): Promise<void> {
+  const folder = path.dirname(file);
+  const bound = path.join(folder, fresh);
+  const closed = path.join(folder, dead);
+  await fs.rm(bound, { force: true });
+  // Closing waits for connections: somebody may have looked at the other name.
+  const server = net.createServer((connection) => connection.destroy());
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(bound, resolve);
+  });
+  await fs.chmod(bound, 0o600);
+  // Closing removes the name that it was bound under.
+  await fs.rename(bound, closed);
+  await new Promise((resolve) => server.close(resolve));
+  await fs.rename(closed, file);
 }

@@ -61,12 +61,19 @@ describe('what is left in plugins_registry', () => {
   it('is removed when nobody listens on it, and nothing else is', async () => {
     const place = await findPlace(root, 'd.test');
     const folder = path.join(root, 'plugins_registry');
-    for (const name of ['d.test-reg.sock', 'd.test-reg2.sock', '.d.test-reg', 'other-reg.sock'])
+    for (const name of [
+      'd.test-reg.sock',
+      'd.test-reg2.sock',
+      '.d.test-reg',
+      '.d.test-reg.d',
+      'other-reg.sock',
+    ])
       await leaveSocket(path.join(folder, name));
     const removed = await clearPlace(place);
     expect(removed.map((file) => path.basename(file))).toEqual([
       'd.test-reg.sock',
       '.d.test-reg',
+      '.d.test-reg.d',
       'd.test-reg2.sock',
     ]);
     expect(await fs.readdir(folder)).toEqual(['other-reg.sock']);

@@ -50,6 +50,7 @@ function greeting(file: string): Promise<string> {
       heard += String(data);
     });
     socket.once('end', () => resolve(heard));
+    socket.once('close', () => resolve(heard));
     socket.once('error', (error: NodeJS.ErrnoException) => resolve(error.code ?? ''));
   });
 }
