@@ -116,7 +116,7 @@ export class InProcessConnections {
         .then((response) => resolve(wire.responseDeserialize(wire.responseSerialize(response))), reject)
         .finally(() => {
           this.cuts.delete(cut);
-          ended.abort();
+          ended.abort('answered');
           signal?.removeEventListener('abort', onAbort);
         });
     });

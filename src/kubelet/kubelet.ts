@@ -3,28 +3,21 @@ import type { CsiClient } from '../csi/client';
 import type { Clock } from '../util/clock';
 import { namesIn } from '../util/files';
 import type { ApiServer } from './api-server';
-import {
-  CSI_TIMEOUT_MS,
-  HOUSEKEEPING_MS,
-  NODE_STATUS_JITTER,
-  NODE_STATUS_UPDATE_MS,
-  RECONCILER_LOOP_MS,
-  VOLUME_STATS_MS,
-} from './constants';
+import { HOUSEKEEPING_MS, RECONCILER_LOOP_MS } from './constants';
 import { CsiCalls } from './csi/calls';
-import { nodeHas } from './csi/capabilities';
 import type { MountView } from './csi/mount-view';
-import { rpcErrorText } from './errors';
 import type { Events } from './events';
 import { Loop } from './loop';
 import type { KubeletPaths } from './names';
-import { keyOfObject, type NodeObject, type Pod } from './objects';
-import { hasMounts, removeOrphanedPod } from './orphans';
+import { postNodeStatus } from './node-status';
+import { keyOfObject, type Pod } from './objects';
+import { cleanUpOrphans } from './orphans';
 import { PluginRegistration } from './plugin-registration';
 import { PodWorker, type PodWorkerHost } from './pod-worker';
 import type { Seeded } from './seeded';
 import type { Timeline } from './timeline/timeline';
 import { type Behaviour, behaviourOf, type KubeletVersion } from './versions';
+import { watchVolumeStats } from './volume-stats';
 import { ActualStateOfWorld } from './volumemanager/actual-state-of-world';
 import { DesiredStateOfWorld } from './volumemanager/desired-state-of-world';
 import type { OperationEnvironment } from './volumemanager/mount-operations';
@@ -150,7 +143,7 @@ export class Kubelet implements PodWorkerHost {
       new Loop({ clock, periodMs: HOUSEKEEPING_MS, signal, turn: () => this.housekeep() }),
     ];
     this.background(this.registration.run());
-    this.background(this.postStatus());
+    this.background(postNodeStatus(this, signal));
     return api.watch(() => {
       for (const loop of loops) loop.poke();
     });
@@ -166,10 +159,6 @@ export class Kubelet implements PodWorkerHost {
     work.catch((error) => {
       if (!this.life.signal.aborted) throw error;
     });
-  }
-
-  private get node(): NodeObject | undefined {
-    return this.api.nodes.get(this.nodeName);
   }
 
   private startWorkers(): void {
@@ -219,71 +208,8 @@ export class Kubelet implements PodWorkerHost {
     return this.populator.isProcessed(pod.meta.uid) && this.missingVolumes(pod).unmounted.length === 0;
   }
 
-  /** Every 10 s: that the node lives, and which volumes are in use here. The controller attaches nothing that is not. */
-  private async postStatus(): Promise<void> {
-    const { clock, dsw, asw, api, timeline, nodeName, seeded } = this;
-    const { signal } = this.life;
-    for (let count = 0; ; count++) {
-      const { node } = this;
-      if (node) {
-        const wanted = dsw.all().filter(({ isAttachable: attachable }) => attachable);
-        const known = asw.all().filter(({ isAttachable: attachable }) => attachable);
-        const inUse = [...new Set([...wanted, ...known].map(({ uniqueName }) => uniqueName))].sort();
-        const before = node.volumesInUse.join(', ');
-        node.lastHeartbeat = clock.now();
-        node.volumesInUse = inUse;
-        for (const volume of wanted) volume.reportedInUse = true;
-        if (inUse.join(', ') !== before) {
-          const text = `node.status.volumesInUse: [${inUse.join(', ')}]`;
-          timeline.add({ who: 'kubelet', node: nodeName, kind: 'object', text });
-          api.changed();
-        }
-      }
-      const period = seeded.jittered(
-        NODE_STATUS_UPDATE_MS,
-        NODE_STATUS_JITTER,
-        `status ${nodeName} ${count}`,
-      );
-      await clock.sleep(period, signal);
-    }
-  }
-
-  /** Every one to two minutes for each pod; errors go to a log that nobody reads (V(4)). */
   watchStats(pod: Pod): void {
-    this.background(this.askStats(pod));
-  }
-
-  private async askStats(pod: Pod): Promise<void> {
-    const { clock, seeded, dsw, calls, paths, timeline, nodeName } = this;
-    const { signal } = this.life;
-    const { uid } = pod.meta;
-    for (let count = 0; ; count++) {
-      await clock.sleep(seeded.jittered(VOLUME_STATS_MS, 1, `stats ${uid} ${count}`), signal);
-      if (!pod.containersRunning) return;
-      for (const { pods } of dsw.all()) {
-        const spec = pods.get(uid)?.spec;
-        if (!spec) continue;
-        const context = calls.context(CSI_TIMEOUT_MS, spec.specName);
-        try {
-          if (!(await nodeHas(calls, context, 'GET_VOLUME_STATS'))) continue;
-          const volume_path = paths.target(uid, spec.specName);
-          const { usage } = await calls.call(
-            'NodeGetVolumeStats',
-            { volume_id: spec.volumeHandle, volume_path },
-            context,
-          );
-          if (usage.length === 0) throw new Error('failed to get usage from response. usage is nil');
-        } catch (error) {
-          signal.throwIfAborted();
-          timeline.log({
-            who: 'kubelet',
-            node: nodeName,
-            about: spec.specName,
-            text: `Failed to get volume metrics: ${rpcErrorText(error)}`,
-          });
-        }
-      }
-    }
+    this.background(watchVolumeStats(this, pod, this.life.signal));
   }
 
   private isHousekeeping = false;
@@ -296,22 +222,10 @@ export class Kubelet implements PodWorkerHost {
     if (orphans.length === 0) return;
     this.isHousekeeping = true;
     this.background(
-      this.cleanUp(orphans.sort()).finally(() => {
+      cleanUpOrphans(this, orphans.sort(), this.life.signal).finally(() => {
         this.isHousekeeping = false;
       }),
     );
-  }
-
-  private async cleanUp(orphans: readonly string[]): Promise<void> {
-    const { asw, mounts, paths, timeline, nodeName } = this;
-    for (const uid of orphans) {
-      const inUse = asw.all().some(({ pods }) => pods.has(uid)) || (await hasMounts(mounts, paths, uid));
-      if (this.life.signal.aborted) return;
-      const text = inUse
-        ? `Orphaned pod found, but volumes are not cleaned up: podUID="${uid}"`
-        : removeOrphanedPod(paths, uid);
-      if (text !== undefined) timeline.log({ who: 'kubelet', node: nodeName, text });
-    }
   }
 }
 

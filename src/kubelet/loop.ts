@@ -49,7 +49,7 @@ export class Loop {
   }
 
   private async until(due: number | undefined): Promise<void> {
-    if (this.poked) return;
+    if (this.poked || (due !== undefined && due <= this.options.clock.now())) return;
     const { clock, signal } = this.options;
     await new Waiting(clock, signal).until(due, (end) => {
       this.wake = end;

@@ -3,7 +3,9 @@ import * as path from 'node:path';
 import { errnoOf, namesIn } from '../util/files';
 import type { MountView } from './csi/mount-view';
 import type { KubeletPaths } from './names';
+import type { Timeline } from './timeline/timeline';
 import { VOL_DATA_FILE } from './vol-data';
+import type { ActualStateOfWorld } from './volumemanager/actual-state-of-world';
 
 /** Whether something is mounted in the pod's volumes; a dead mount is one. */
 export async function hasMounts(mounts: MountView, paths: KubeletPaths, podUid: string): Promise<boolean> {
@@ -44,4 +46,28 @@ export function removeOrphanedPod(paths: KubeletPaths, podUid: string): string |
         return `${said} failed to remove ${folder}: ${(error as Error).message}`;
     }
   return undefined;
+}
+
+export interface OrphanSource {
+  readonly nodeName: string;
+  readonly timeline: Timeline;
+  readonly paths: KubeletPaths;
+  readonly mounts: MountView;
+  readonly asw: ActualStateOfWorld;
+}
+
+/** One round of housekeeping over folders of pods that nobody knows any more. */
+export async function cleanUpOrphans(
+  { asw, mounts, paths, timeline, nodeName }: OrphanSource,
+  podUids: readonly string[],
+  signal: AbortSignal,
+): Promise<void> {
+  for (const uid of podUids) {
+    const inUse = asw.all().some(({ pods }) => pods.has(uid)) || (await hasMounts(mounts, paths, uid));
+    signal.throwIfAborted();
+    const text = inUse
+      ? `Orphaned pod found, but volumes are not cleaned up: podUID="${uid}"`
+      : removeOrphanedPod(paths, uid);
+    if (text !== undefined) timeline.log({ who: 'kubelet', node: nodeName, text });
+  }
 }

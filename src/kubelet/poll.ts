@@ -58,7 +58,8 @@ export class Waiting {
   /** @throws the signal's reason */
   async until(moment: number | undefined, begin: (end: () => void) => void): Promise<void> {
     const { patience, signal, clock } = this;
-    const end = () => patience.abort();
+    // A reason of its own: without one each abort makes an exception with a stack.
+    const end = () => patience.abort('awake');
     begin(end);
     signal.addEventListener('abort', end, { once: true });
     try {

@@ -1,18 +1,15 @@
-import * as fs from 'node:fs';
-import * as path from 'node:path';
-import { formatQuantity } from '../util/quantity';
 import { Cluster, type ClusterNode } from './cluster';
 import type { MachineFor, MachinePower, NodeMachine } from './machine';
 import { buildObjects } from './manifests/build';
 import type { Manifest } from './manifests/read';
-import { keyOfObject, type ManifestObject, type PersistentVolumeClaim, type Pod } from './objects';
+import type { ManifestObject } from './objects';
 import { type Standing, Standings } from './standing';
 import { Conditions } from './steps/conditions';
 import type { Step } from './steps/grammar';
+import { ObjectSteps } from './steps/object-steps';
 import type { TimeKeeper } from './time-keeper';
 import type { Timeline } from './timeline/timeline';
 import type { KubeletVersion } from './versions';
-import { VOL_DATA_FILE } from './vol-data';
 
 export interface RehearsalOptions {
   readonly time: TimeKeeper;
@@ -46,9 +43,8 @@ export class Rehearsal {
   readonly cluster: Cluster;
   readonly conditions: Conditions;
   private readonly standings: Standings;
-  /** As the manifests say: what is made of them is a copy. */
-  private readonly objects: ManifestObject[];
-  private readonly made = new Set<ManifestObject>();
+  private readonly objects: readonly ManifestObject[];
+  private readonly objectSteps: ObjectSteps;
 
   /** @throws ManifestProblems */
   constructor(private readonly options: RehearsalOptions) {
@@ -67,6 +63,7 @@ export class Rehearsal {
     this.conditions = new Conditions(this.cluster, timeline);
     this.standings = new Standings(this.cluster, timeline);
     this.objects = buildObjects(manifests, this.cluster.api);
+    this.objectSteps = new ObjectSteps(this.cluster, timeline, this.objects, this.conditions.created);
   }
 
   /** Plays the steps one after another; ends at the first that does not come true. */
@@ -109,13 +106,13 @@ export class Rehearsal {
     const { time, timeline } = this.options;
     switch (step.kind) {
       case 'create':
-        return this.create(step.names);
+        return this.objectSteps.create(step.names);
       case 'delete':
-        return this.delete(step.names);
+        return this.objectSteps.delete(step.names);
       case 'force-delete':
-        return this.delete(step.names, true);
+        return this.objectSteps.delete(step.names, true);
       case 'expand':
-        return this.expand(step.claim, step.bytes);
+        return this.objectSteps.expand(step.claim, step.bytes);
       case 'wait': {
         const { condition } = step;
         const limitMs = step.withinMs ?? PATIENCE_MS[time.isReal ? 'real' : 'virtual'];
@@ -163,7 +160,7 @@ export class Rehearsal {
       case 'node':
         return this.withPower(step.node, step.text, (power, node) => this.power(step.act, power, node));
       case 'vol-data':
-        return this.damage(step.act, step.pod);
+        return this.objectSteps.damage(step.act, step.pod);
     }
   }
 
@@ -216,102 +213,4 @@ export class Rehearsal {
         refused = `"${text}" is not possible with --endpoint: the driver is not ours to stop or start; do it yourself while the rehearsal waits`;
     }).then((failure) => failure ?? refused);
   }
-
-  private create(names: readonly string[]): string | undefined {
-    const { api } = this.cluster;
-    const wanted = names.length === 0 ? this.objects.filter((object) => !api.has(object)) : this.named(names);
-    if (typeof wanted === 'string') return wanted;
-    for (const object of wanted) {
-      // An object that was deleted comes again as another one: of the name, not of the uid.
-      const uid = this.made.has(object)
-        ? api.uid(`${object.kind} ${keyOfObject(object.meta)}`)
-        : object.meta.uid;
-      const made = { ...object, meta: { ...object.meta, uid } } as ManifestObject;
-      this.made.add(object);
-      api.add(made);
-      if (made.kind === 'Pod') this.conditions.created.add(keyOfObject(made.meta));
-      this.options.timeline.add({
-        who: 'rehearsal',
-        kind: 'object',
-        text: `${made.kind} ${keyOfObject(made.meta)} created`,
-      });
-    }
-    return undefined;
-  }
-
-  private named(names: readonly string[]): ManifestObject[] | string {
-    const found: ManifestObject[] = [];
-    for (const name of names) {
-      const object = this.objects.find(({ meta }) => meta.name === name || keyOfObject(meta) === name);
-      if (!object)
-        return `expected a name of the manifests (${this.objects.map(({ meta }) => meta.name).join(', ')}); found ${name}`;
-      if (this.cluster.api.has(object)) return `${object.kind} ${name} is there already`;
-      found.push(object);
-    }
-    return found;
-  }
-
-  private delete(names: readonly string[], isForced = false): string | undefined {
-    const { api } = this.cluster;
-    const pods = api.pods.all();
-    if (names.length === 0) for (const pod of pods) this.deletePod(pod);
-    for (const name of names) {
-      const claimName = /^pvc\/(.+)$/.exec(name)?.[1];
-      if (claimName !== undefined) {
-        const claim = api.claims.get(`default/${claimName}`) ?? api.claims.get(claimName);
-        if (!claim) return `expected a PVC of ${listed(api.claims.all())}; found ${claimName}`;
-        claim.deletionTimestamp ??= this.options.time.clock.now();
-        continue;
-      }
-      const plain = name.replace(/^pod\//, '');
-      const pod = pods.find(({ meta }) => meta.name === plain || keyOfObject(meta) === plain);
-      if (!pod) return `expected a pod of ${listed(pods)}; found ${plain}`;
-      this.deletePod(pod);
-      if (isForced) api.pods.remove(pod);
-    }
-    api.changed();
-    return undefined;
-  }
-
-  private deletePod(pod: Pod): void {
-    const { api } = this.cluster;
-    pod.deletionTimestamp ??= this.options.time.clock.now();
-    // No kubelet has to agree.
-    if (pod.nodeName === undefined) api.pods.remove(pod);
-    api.changed();
-  }
-
-  private expand(name: string, bytes: bigint): string | undefined {
-    const { api } = this.cluster;
-    const claim: PersistentVolumeClaim | undefined =
-      api.claims.get(`default/${name}`) ?? api.claims.get(name);
-    if (!claim) return `expected a PVC of ${listed(api.claims.all())}; found ${name}`;
-    if (bytes <= claim.requestBytes)
-      return `expected more than ${formatQuantity(claim.requestBytes)}, which ${name} asks for already; found ${formatQuantity(bytes)}`;
-    claim.requestBytes = bytes;
-    api.changed();
-    return undefined;
-  }
-
-  private damage(act: 'remove' | 'empty' | 'corrupt', podName: string): string | undefined {
-    const { api } = this.cluster;
-    const pod = api.pods.get(`default/${podName}`) ?? api.pods.get(podName);
-    const node = pod?.nodeName === undefined ? undefined : this.cluster.node(pod.nodeName);
-    if (!pod || !node) return `expected a pod that has a node (${listed(api.pods.all())}); found ${podName}`;
-    const folder = node.paths.podCsiVolumes(pod.meta.uid);
-    const files = (fs.existsSync(folder) ? fs.readdirSync(folder) : [])
-      .map((name) => path.join(folder, name, VOL_DATA_FILE))
-      .filter((file) => fs.existsSync(file));
-    if (files.length === 0) return `pod ${podName} has no ${VOL_DATA_FILE} yet`;
-    for (const file of files) {
-      if (act === 'remove') fs.rmSync(file);
-      else fs.writeFileSync(file, act === 'empty' ? '' : '{"driverName":');
-      this.options.timeline.add({ who: 'rehearsal', kind: 'file', text: `${act}: ${file}` });
-    }
-    return undefined;
-  }
-}
-
-function listed(objects: readonly { readonly meta: { readonly name: string } }[]): string {
-  return objects.map(({ meta }) => meta.name).join(', ') || 'which there are none';
 }

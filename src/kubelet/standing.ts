@@ -111,7 +111,13 @@ export class Standings {
     const known = kubelet.asw.get(uniqueName);
     const mount = known?.pods.get(pod.meta.uid)?.state ?? 'NotMounted';
     const state = `${subject}: device ${known?.device ?? 'NotMounted'}, pod mount ${mount}`;
-    const operation = kubelet.executor.all().find(({ key }) => key.volume === uniqueName);
+    const name = keyOfObject(pod.meta);
+    const operation = kubelet.executor
+      .all()
+      .find(
+        ({ key, about }) =>
+          key.volume === uniqueName && (!about.includes(' for ') || about.endsWith(` for ${name}`)),
+      );
     const said = operation ? [describe(operation, this.timeline, kubelet.clock.now())] : [];
     if (pod.deletionTimestamp === undefined) {
       const waits = mount === 'Mounted' || operation ? said : ['waits for its turn'];

@@ -1,6 +1,6 @@
 import * as fs from 'node:fs';
 import * as path from 'node:path';
-import { ensureFolder, removeFile } from '../util/files';
+import { ensureFolder, readIfThere, removeFile } from '../util/files';
 
 export const VOL_DATA_FILE = 'vol_data.json';
 
@@ -39,14 +39,9 @@ export function writeVolData(folder: string, data: PodVolumeData | GlobalVolumeD
 /** @throws Error in the kubelet's words when the file is missing, empty or no map of strings */
 export function readVolData(folder: string): Record<string, string> {
   const file = path.join(folder, VOL_DATA_FILE);
-  let text: string;
-  try {
-    text = fs.readFileSync(file, 'utf8');
-  } catch (error) {
-    const missing = (error as NodeJS.ErrnoException).code === 'ENOENT';
-    const reason = missing ? 'no such file or directory' : (error as Error).message;
-    throw new Error(`failed to open volume data file [${file}]: open ${file}: ${reason}`);
-  }
+  const text = readIfThere(file);
+  if (text === undefined)
+    throw new Error(`failed to open volume data file [${file}]: open ${file}: no such file or directory`);
   if (text.trim() === '') throw new Error(`failed to parse volume data file [${file}]: EOF`);
   let data: unknown;
   try {

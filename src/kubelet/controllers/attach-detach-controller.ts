@@ -1,11 +1,11 @@
-import { ATTACH_DETACH_LOOP_MS, MAX_WAIT_FOR_UNMOUNT_MS, VOLUME_ATTACHMENT_WAIT_MS } from '../constants';
+import { ATTACH_DETACH_LOOP_MS, MAX_WAIT_FOR_UNMOUNT_MS } from '../constants';
 import { Loop } from '../loop';
-import { uniqueVolumeName, volumeAttachmentName } from '../names';
-import type { NodeObject, PersistentVolume, Pod, VolumeAttachment } from '../objects';
-import { pollUntil } from '../poll';
+import { uniqueVolumeName } from '../names';
+import type { NodeObject, PersistentVolume, Pod } from '../objects';
 import { OperationExecutor } from '../volumemanager/operation-executor';
 import type { ControllerEnvironment } from './controller-environment';
 import { isNodeReady } from './node-health';
+import { VolumeAttachments } from './volume-attachments';
 
 interface Wanted {
   readonly uniqueName: string;
@@ -25,17 +25,16 @@ interface Attached {
   reported: boolean;
 }
 
-/** How often a waiting attach looks at its VolumeAttachment, at least. */
-const ATTACHMENT_POLL_MS = 500;
-
 /** attachdetach-controller: VolumeAttachments for the volumes of pods that have a node, and none for others. */
 export class AttachDetachController {
   readonly executor: OperationExecutor;
   private readonly attached = new Map<string, Attached>();
   private readonly saidMultiAttach = new Set<string>();
   private readonly who = 'attachdetach-controller' as const;
+  private readonly volumeAttachments: VolumeAttachments;
 
   constructor(private readonly env: ControllerEnvironment) {
+    this.volumeAttachments = new VolumeAttachments(env);
     const { clock, timeline, signal, api } = env;
     this.executor = new OperationExecutor({
       clock,
@@ -149,7 +148,7 @@ export class AttachDetachController {
     };
     this.attached.set(keyOf(uniqueName, node), attached);
     try {
-      await this.attachmentMade(pv, node);
+      await this.volumeAttachments.attach(pv, node);
     } catch (error) {
       const message = `AttachVolume.Attach failed for volume "${pv.meta.name}" : ${(error as Error).message}`;
       for (const pod of pods) events.emit(source, pod, 'Warning', 'FailedAttachVolume', message);
@@ -160,60 +159,6 @@ export class AttachDetachController {
     const message = `AttachVolume.Attach succeeded for volume "${pv.meta.name}"`;
     for (const pod of pods) events.emit(source, pod, 'Normal', 'SuccessfulAttachVolume', message);
     api.changed();
-  }
-
-  /** csi_attacher.go, Attach: makes the VolumeAttachment and waits until somebody says what came of it. */
-  private async attachmentMade(pv: PersistentVolume, nodeName: string): Promise<void> {
-    const { api, timeline } = this.env;
-    const name = volumeAttachmentName(pv.volumeHandle, pv.driver, nodeName);
-    let attachment = api.attachments.get(name);
-    if (!attachment) {
-      attachment = {
-        kind: 'VolumeAttachment',
-        meta: { name, namespace: '', uid: api.uid(`VolumeAttachment ${name}`) },
-        attacher: pv.driver,
-        persistentVolumeName: pv.meta.name,
-        nodeName,
-        attached: false,
-        attachmentMetadata: {},
-        attachError: undefined,
-        detachError: undefined,
-        deletionTimestamp: undefined,
-      };
-      timeline.add({
-        who: this.who,
-        kind: 'object',
-        about: pv.meta.name,
-        text: `VolumeAttachment ${name.slice(0, 12)}… made for ${nodeName}`,
-      });
-      api.attachments.add(attachment);
-    }
-    const made = attachment;
-    const ended = await this.wait(
-      () => made.attached || made.attachError !== undefined || made.deletionTimestamp !== undefined,
-    );
-    if (made.attached) return;
-    if (made.deletionTimestamp !== undefined) throw new Error(`volume attachment is being deleted`);
-    throw new Error(
-      ended
-        ? (made.attachError ?? '')
-        : `timed out waiting for external-attacher of ${pv.driver} CSI driver to attach volume ${pv.volumeHandle}`,
-    );
-  }
-
-  private wait(condition: () => boolean): Promise<boolean> {
-    const { clock, signal, api } = this.env;
-    return pollUntil(
-      {
-        clock,
-        periodMs: ATTACHMENT_POLL_MS,
-        timeoutMs: VOLUME_ATTACHMENT_WAIT_MS,
-        signal,
-        watch: (changed) => api.watch(changed),
-        always: false,
-      },
-      condition,
-    );
   }
 
   /** @returns the moment at which it may be forced, should it have to wait for that */
@@ -253,51 +198,19 @@ export class AttachDetachController {
   }
 
   private async detachNow(attached: Attached): Promise<void> {
-    const { api, clock, timeline } = this.env;
+    const { api } = this.env;
     const { pv, node } = attached;
-    const name = volumeAttachmentName(pv.volumeHandle, pv.driver, node);
-    const attachment = api.attachments.get(name);
-    if (attachment) {
-      if (attachment.deletionTimestamp === undefined) {
-        attachment.deletionTimestamp = clock.now();
-        timeline.add({
-          who: this.who,
-          kind: 'object',
-          about: pv.meta.name,
-          text: `VolumeAttachment ${name.slice(0, 12)}… is to be deleted (${node})`,
-        });
-        api.changed();
-      }
-      try {
-        await this.waitForDetachment(attachment, pv);
-      } catch (error) {
-        // It may be attached still: the kubelet is told so.
-        attached.reported = true;
-        throw error;
-      }
+    try {
+      await this.volumeAttachments.detach(pv, node);
+    } catch (error) {
+      // It may be attached still: the kubelet is told so.
+      attached.reported = true;
+      throw error;
     }
     this.attached.delete(keyOf(attached.uniqueName, node));
     for (const said of [...this.saidMultiAttach])
       if (said.startsWith(attached.uniqueName)) this.saidMultiAttach.delete(said);
-    timeline.add({
-      who: this.who,
-      kind: 'object',
-      about: pv.meta.name,
-      text: `DetachVolume.Detach succeeded from ${node}`,
-    });
     api.changed();
-  }
-
-  private async waitForDetachment(attachment: VolumeAttachment, pv: PersistentVolume): Promise<void> {
-    const { api } = this.env;
-    const isGone = () => api.attachments.get(attachment.meta.name) !== attachment;
-    const ended = await this.wait(() => isGone() || attachment.detachError !== undefined);
-    if (isGone()) return;
-    throw new Error(
-      ended
-        ? (attachment.detachError ?? '')
-        : `timed out waiting for external-attacher of ${pv.driver} CSI driver to detach volume ${pv.volumeHandle}`,
-    );
   }
 
   private report(nodeName: string): void {
@@ -325,10 +238,6 @@ export class AttachDetachController {
     return [...this.attached.values()]
       .filter((attached) => attached.uniqueName === uniqueName && attached.node !== node)
       .map(({ node: other }) => other);
-  }
-
-  failureOf(uniqueName: string, node: string) {
-    return this.executor.failureOf(keyOf(uniqueName, node));
   }
 }
 

@@ -2,7 +2,7 @@ import * as path from 'node:path';
 import { ensureFolder } from '../../util/files';
 import { rpcErrorText, StepError, stepErrorOf } from '../errors';
 import type { Pod } from '../objects';
-import { readVolData, removeVolData, VOL_DATA_FILE, writeVolData } from '../vol-data';
+import { readVolData, VOL_DATA_FILE, writeVolData } from '../vol-data';
 import type { VolumeSpec } from '../volumemanager/spec';
 import { mountCapability, nodeHas } from './capabilities';
 import { groupFor, multiWriterOf } from './csi-attacher';
@@ -84,11 +84,7 @@ async function forgetTarget(env: NodeEnvironment, target: string, options: SetUp
   const { behaviour, mounts } = env;
   if (options.isRemount && !behaviour.failedRepublishRemovesTarget) return;
   if (options.reconstructed && !behaviour.finalErrorDropsReconstructedJson) return;
-  if (await mounts.isMountPoint(target).catch(() => true)) {
-    // The path of a republish that failed takes the file all the same: the pod keeps its mount, and nobody can end it.
-    if (options.reconstructed || options.isRemount) removeVolData(path.dirname(target));
-    return;
-  }
+  if (await mounts.isMountPoint(target).catch(() => true)) return;
   await removeMountDir(mounts, target).catch(() => undefined);
 }
 

@@ -76,19 +76,26 @@ export class Reconciler {
   }
 
   private mountVolumes(): void {
-    const { dsw } = this.options;
-    for (const wanted of dsw.all()) for (const pod of wanted.pods.values()) this.mountOrAttach(wanted, pod);
+    const { dsw, env } = this.options;
+    for (const wanted of dsw.all()) {
+      // What is found to be attached in this turn is mounted in the next.
+      const isAttached = env.asw.get(wanted.uniqueName) !== undefined;
+      for (const pod of wanted.pods.values())
+        if (isAttached) this.mount(wanted, pod);
+        else this.verifyAttached(wanted, pod);
+    }
   }
 
-  private mountOrAttach(wanted: VolumeToMount, pod: PodToMount): void {
+  private verifyAttached(wanted: VolumeToMount, pod: PodToMount): void {
+    const { env } = this.options;
+    if (env.asw.get(wanted.uniqueName)) return;
+    if (verifyControllerAttached(env, pod, wanted.reportedInUse) === undefined) this.again = true;
+  }
+
+  private mount(wanted: VolumeToMount, pod: PodToMount): void {
     const { env, executor } = this.options;
-    if (executor.isPending(wanted.uniqueName, pod.pod.meta.uid)) return;
     const volume = env.asw.get(wanted.uniqueName);
-    if (!volume) {
-      const why = verifyControllerAttached(env, pod, wanted.reportedInUse);
-      if (why === undefined) this.again = true;
-      return;
-    }
+    if (!volume || executor.isPending(wanted.uniqueName, pod.pod.meta.uid)) return;
     const mounted = volume.pods.get(pod.pod.meta.uid);
     const about = `${wanted.spec.specName} for ${keyOfObject(pod.pod.meta)}`;
     if (mounted?.state !== 'Mounted' || mounted.remountRequired) {
