@@ -231,6 +231,7 @@ function configOf({ args = [], env = [] }: Container) {
             socket,
           ]);
           expect(sidecar.securityContext).toMatchObject({
+            runAsUser: 0,
             allowPrivilegeEscalation: false,
             capabilities: { drop: ['ALL'] },
           });
