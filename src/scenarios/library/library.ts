@@ -197,27 +197,40 @@ export class Library {
     for (const [name, fingerprint] of this.fingerprints) {
       const known = before.machines[fingerprint] ?? {};
       const changed = Object.entries(now.machines[fingerprint] ?? {}).filter(
-        ([machine, state]) => known[machine] !== state,
+        ([machine, state]) => known[machine] !== state && !this.telling.has(`${fingerprint} ${machine}`),
       );
       this.adoptMachines(name, Object.fromEntries(changed));
     }
   }
 
+  /** Machines whose state here the others have not been told of yet: what the file says of them is older. */
+  private readonly telling = new Map<string, number>();
+  private told: Promise<unknown> = Promise.resolve();
+
   /** A rule, or a person, put a machine into another state here: every process has to see it so. */
   shareMachine(scenario: string, machine: string, state: string): void {
     const fingerprint = this.fingerprints.get(scenario);
     if (fingerprint === undefined) return;
-    const note = (switches: Switches) => {
-      switches.machines[fingerprint] = { ...switches.machines[fingerprint], [machine]: state };
-    };
-    // Noted at once, so that what is read meanwhile does not take it back.
-    note(this.seen);
-    this.switches.change(note).catch((error: unknown) => {
-      this.options.log.error(
-        { scenario, machine, state, error: String(error) },
-        'other processes cannot be told of the state of a machine',
-      );
-    });
+    const key = `${fingerprint} ${machine}`;
+    this.telling.set(key, (this.telling.get(key) ?? 0) + 1);
+    // One after the other: the last state has to be the last that is told.
+    this.told = this.told
+      .then(() =>
+        this.switches.change((switches) => {
+          switches.machines[fingerprint] = { ...switches.machines[fingerprint], [machine]: state };
+        }),
+      )
+      .catch((error: unknown) => {
+        this.options.log.error(
+          { scenario, machine, state, error: String(error) },
+          'other processes cannot be told of the state of a machine',
+        );
+      })
+      .finally(() => {
+        const left = (this.telling.get(key) ?? 1) - 1;
+        if (left > 0) this.telling.set(key, left);
+        else this.telling.delete(key);
+      });
   }
 
   /** The command line's own rules leave no file behind when their time is over. */
@@ -402,6 +415,7 @@ export class Library {
 
   async stop(): Promise<void> {
     this.watcher.stop();
+    await this.told;
     await this.flush();
   }
 }

@@ -141,6 +141,34 @@ describe('what is put, armed and disarmed', () => {
     while (state(node) !== 'down') await node.csi.Probe();
   });
 
+  it('a machine that moves on at once is not taken back by what was told of it before', async () => {
+    const driver = await drivers.start();
+    await driver.driver.scenarios.put(
+      scenarioText(
+        'quick',
+        `
+  machines: {m: {initial: a}}
+  rules: [{name: r, match: {rpc: Probe}, when: {machine: {m: [a, b, c]}}, then: [{goto: {m: b}}, {goto: {m: c}}, {goto: {m: a}}]}]`,
+      ),
+    );
+    const { engine, scenarios } = driver.driver;
+    const states = new Set<string | undefined>();
+    for (let round = 0; round < 50; round += 1) {
+      for (const state of ['b', 'c', 'a']) engine.setMachine('quick', 'm', state);
+      for (let look = 0; look < 5; look += 1) {
+        await new Promise((resolve) => setImmediate(resolve));
+        scenarios.refresh();
+        states.add(engine.status()[0]?.machines.m);
+      }
+    }
+    expect([...states]).toEqual(['a']);
+    await driver.stop();
+    const switches = JSON.parse(
+      await fs.readFile(path.join(driver.dataDir, 'scenarios', '.switches.json'), 'utf8'),
+    ) as { machines: object };
+    expect(Object.values(switches.machines)).toEqual([{ m: 'a' }]);
+  });
+
   it('a rule of the command line is gone with its file when its time is over', async () => {
     const driver = await drivers.start();
     const text = scenarioText('once', `  expires: 50ms\n${failing('INTERNAL')}`).replace(
