@@ -10,6 +10,8 @@ const common = {
 };
 
 module.exports = {
+  // Machines that run tests are shared: a test that hangs is found late rather than one that is slow found wrong.
+  testTimeout: 60_000,
   projects: [
     { ...common, displayName: 'unit', testMatch: ['<rootDir>/test/unit/**/*.test.ts'] },
     { ...common, displayName: 'conformance', testMatch: ['<rootDir>/test/conformance/**/*.test.ts'] },

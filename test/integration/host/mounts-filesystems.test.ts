@@ -176,7 +176,9 @@ describeMounting('mounting filesystems', (workspace) => {
     const request = { fsType: 'ext4', source: device.path, target, options: [] };
     await expect(mounts.mount({ ...request, readOnly: false })).rejects.toMatchObject({
       errno: expect.stringMatching(/^(EACCES|EROFS)$/),
-      message: expect.stringContaining(`${device.path} is write-protected but explicit read-write mode requested`),
+      message: expect.stringContaining(
+        `${device.path} is write-protected but explicit read-write mode requested`,
+      ),
     });
     await mounts.mount({ ...request, readOnly: true });
     expect(await mounts.at(target)).toMatchObject({ readOnly: true });
