@@ -10,15 +10,29 @@ export interface Command<Args> {
   run(args: Args): Promise<number | undefined> | Promise<void>;
 }
 
+/** The command line is wrong in a way that its options alone do not tell. */
+export class UsageError extends Error {
+  override readonly name = 'UsageError';
+}
+
 export function asModule<Args>({ command, describe, builder, run }: Command<Args>): CommandModule {
   return {
     command,
     describe,
     builder: builder as CommandModule['builder'],
     handler: async (args) => {
-      process.exitCode = await end(() => run(args as unknown as Args));
+      process.exitCode = await end(() => {
+        refuseNoNumbers(args);
+        return run(args as unknown as Args);
+      });
     },
   };
+}
+
+/** What is to be a number and is none comes as NaN, which compares to nothing: `--limit x` would be no limit. */
+function refuseNoNumbers(args: Readonly<Record<string, unknown>>): void {
+  for (const [name, value] of Object.entries(args))
+    if (Number.isNaN(value)) throw new UsageError(`${name}: expected a number`);
 }
 
 async function end(run: () => Promise<number | undefined> | Promise<void>): Promise<number> {
@@ -27,6 +41,7 @@ async function end(run: () => Promise<number | undefined> | Promise<void>): Prom
   } catch (error) {
     const { code, errors } = error as { code?: string; errors?: { file: string }[] };
     process.stderr.write(`${message(error as Error, errors)}\n`);
+    if (error instanceof UsageError) return EXIT.USAGE;
     return code === 'unreachable' ? EXIT.UNREACHABLE : EXIT.FAILED;
   }
 }

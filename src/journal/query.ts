@@ -40,7 +40,7 @@ export function parseMoment(text: string, nowMs: number): Moment {
   if (trimmed === 'mark') return { kind: 'mark', name: undefined };
   if (trimmed.startsWith('mark:')) return { kind: 'mark', name: trimmed.slice('mark:'.length) };
   if (/^#?\d+$/.test(trimmed)) return { kind: 'seq', seq: Number(trimmed.replace('#', '')) };
-  const back = durationMs(trimmed);
+  const back = durationMs(trimmed.replace(/\s+ago$/, ''));
   if (back !== undefined) return { kind: 'time', ms: nowMs - back };
   if (/^\d{4}-\d{2}-\d{2}/.test(trimmed)) {
     const ms = Date.parse(trimmed);

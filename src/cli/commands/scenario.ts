@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import * as path from 'node:path';
 import type { Argv } from 'yargs';
-import type { Command } from '../command';
+import { type Command, UsageError } from '../command';
 import { connect, type DriverArguments, driverOptions } from '../connect';
 import { EXIT } from '../exit-codes';
 import { counted, print, printJson, printReached, table } from '../output';
@@ -32,7 +32,7 @@ export const scenario: Command<Arguments> = {
     const { action, names } = args;
     if (action === 'list') return list(args);
     if (names.length === 0)
-      throw new Error(
+      throw new UsageError(
         `scenario ${action}: expected at least one name${action === 'validate' ? ' of a file' : ''}`,
       );
     if (action === 'validate') return validate(names, args.json);

@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import type { Argv } from 'yargs';
-import type { Command } from '../command';
+import { type Command, UsageError } from '../command';
 import { connect, type DriverArguments, driverOptions } from '../connect';
 import { EXIT } from '../exit-codes';
 import { print, printJson } from '../output';
@@ -37,7 +37,7 @@ export const verify: Command<Arguments> = {
   run: async (args) => {
     const { file, scenario, since } = args;
     if (file === undefined && scenario === undefined)
-      throw new Error('verify: expected a file, or --scenario NAME');
+      throw new UsageError('verify: expected a file, or --scenario NAME');
     const { parseDuration } =
       require('../../scenarios/language') as typeof import('../../scenarios/language');
     const wait = parseDuration(args.wait);

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { setMaxListeners } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import * as path from 'node:path';
@@ -45,7 +46,7 @@ export class ControlServer {
   /** Undefined: the data folder's path is too long for one, or it could not be made; the log says which. */
   socket: string | undefined;
   url: string | undefined;
-  private readonly stopping = new AbortController();
+  private readonly stopping = unlimited(new AbortController());
   private readonly running = new Set<Promise<void>>();
   private unix: UnixSocket | undefined;
   private readonly servers: HttpServer[] = [];
@@ -231,4 +232,10 @@ export class ControlServer {
 function startOf({ journal, env }: Driver): string {
   const started = journal.entries().findLast((entry) => entry.type === 'event' && entry.event === 'started');
   return started?.at ?? new Date(env.clock.now()).toISOString();
+}
+
+/** Every request that runs listens to it, and followers run for days: Node would warn of a leak at the eleventh. */
+function unlimited(controller: AbortController): AbortController {
+  setMaxListeners(0, controller.signal);
+  return controller;
 }

@@ -143,6 +143,12 @@ it('says in one line what is wrong, with the exit code for it', async () => {
   });
   expect(await runCli(['scenaro'])).toMatchObject({ code: 2, err: expect.stringContaining('scenario') });
   expect(await cli('verify', '/nonexistent.yaml')).toMatchObject({ code: 1 });
+  for (const words of [['scenario', 'arm'], ['verify'], ['explain', 'x'], ['calls', '--limit', 'x']])
+    expect(await cli(...words)).toMatchObject({
+      code: 2,
+      out: '',
+      err: expect.stringMatching(/^fake-csi: .*expected/),
+    });
   const file = path.join(serving.dataDir, 'wrong.yaml');
   await fs.writeFile(
     file,
