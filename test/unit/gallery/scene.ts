@@ -1,8 +1,8 @@
 import type { TestDriverOptions } from '../../support/driver';
 import { Gallery } from '../../support/gallery';
 
-/** A busy machine takes its time for thirty calls. */
-jest.setTimeout(30_000);
+/** A busy machine takes its time for a hundred calls. */
+jest.setTimeout(120_000);
 
 /**
  * One scenario of the gallery: what its callers see, then its own expectations. Without calls those must fail, so that

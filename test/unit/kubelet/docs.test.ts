@@ -4,7 +4,7 @@ import { rehearse } from '../../../src/cli/rehearse/run';
 import { parseSteps } from '../../../src/kubelet/steps/grammar';
 
 // Each plays minutes of a cluster's life, on machines that have more to do.
-jest.setTimeout(30_000);
+jest.setTimeout(120_000);
 
 const root = path.join(__dirname, '../../..');
 const DEFAULT_STEPS = 'create; wait running; delete; wait clean';
