@@ -70,6 +70,7 @@ export class CallJoiner {
         return this.answer(entry);
       case 'event':
         if (entry.event === 'started') return this.restart(entry);
+        if (entry.event === 'fired') this.noteFire(entry);
         return [];
     }
   }
@@ -145,6 +146,13 @@ export class CallJoiner {
     if (entry.pod) call.pod = entry.pod;
     if (call.method === 'NodeGetInfo') this.learnNode(entry.process, (response as InfoResponse)?.node_id);
     return [{ call, change: 'answered' }];
+  }
+
+  /** Of a call that is never answered, since the rule ends the process: nothing else tells of it. */
+  private noteFire({ process, details }: { process: string; details: object }): void {
+    const { rule, call: number } = details as { rule?: unknown; call?: unknown };
+    const call = typeof number === 'number' ? this.callsOf(process).get(number) : undefined;
+    if (call && typeof rule === 'string') call.fired = [...call.fired, rule];
   }
 
   private restart(entry: TimelineEntry & { details: object }): CallChange[] {

@@ -43,7 +43,7 @@ export async function explain(timeline: Source, number: number, process?: string
     }
     if (entry.type === 'event') {
       own.event(entry);
-      if (entry.event === 'started') joiner.add(entry);
+      joiner.add(entry);
       continue;
     }
     if (entry.call !== number) continue;
@@ -89,7 +89,10 @@ export function explanationText(explanation: Explanation): string {
   const { call, fired, misses, notAsked, otherMethods, armedKnown } = explanation;
   const lines = [callLine(call)];
   if (call.pending) lines.push('it runs: what fired is known when it ends');
-  else if (call.lost) lines.push('its process ended before it answered: what fired is not known');
+  else if (call.lost)
+    lines.push(
+      `its process ended before it answered${fired.length === 0 ? ': what fired is not known' : ', by a rule'}`,
+    );
   for (const rule of fired) lines.push(`fired: ${rule}`);
   for (const { rule, key, found = 'nothing', wanted } of misses)
     lines.push(`did not fire: ${rule}: ${keySentence({ key, found, wanted })}`);

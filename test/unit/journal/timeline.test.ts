@@ -65,6 +65,14 @@ describe('Timeline', () => {
     expect(calls).toMatchObject([{ pending: false, lost: true, endedSeq: 2 }, { pending: true }]);
   });
 
+  it('knows the rule that ended the process of a call that was never answered', async () => {
+    files.add('node', 0, received(1));
+    files.add('node', 1, event('fired', { rule: 'crash/die', call: 1 }));
+    files.add('node', 2, event('started'));
+    expect(await timeline.calls({ fired: 'crash/*' })).toMatchObject([{ lost: true, fired: ['crash/die'] }]);
+    expect(await timeline.calls({ fired: 'other/*' })).toEqual([]);
+  });
+
   it('merges processes by time, and finds node calls by the claim of their volume', async () => {
     const parameters = { 'csi.storage.k8s.io/pvc/name': 'data-0', 'csi.storage.k8s.io/pvc/namespace': 'db' };
     files.add('controller', 0, received(1, 'CreateVolume', { request: { name: 'pvc-1', parameters } }));

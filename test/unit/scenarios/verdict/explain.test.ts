@@ -63,7 +63,19 @@ describe('explain', () => {
     story.received(0, 'NodeStageVolume');
     expect(await text(story, 1)).toContain('it runs: what fired is known when it ends');
     story.event(1, 'started');
-    expect(await text(story, 1)).toContain('its process ended before it answered');
+    expect(await text(story, 1)).toContain('its process ended before it answered: what fired is not known');
+  });
+
+  it('names the rule that ended the process of a call', async () => {
+    const story = new Story();
+    story.received(0, 'NodeStageVolume');
+    story.event(0, 'fired', { rule: 's/die', call: 1 });
+    story.event(1, 'started');
+    expect((await text(story, 1)).split('\n').slice(1)).toEqual([
+      'its process ended before it answered, by a rule',
+      'fired: s/die',
+      '',
+    ]);
   });
 
   it('asks of which process when several have the number, and says when none has', async () => {
