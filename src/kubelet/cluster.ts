@@ -46,6 +46,7 @@ export class Cluster {
   readonly attacher: Attacher;
   readonly resizer: Resizer;
   readonly attachDetach: AttachDetachController;
+  private pluginName: string | undefined;
   private readonly nodes = new Map<string, ClusterNode>();
   private readonly life = new AbortController();
   private readonly seeded: Seeded;
@@ -59,6 +60,11 @@ export class Cluster {
     this.api = new ApiServer(clock, this.seeded);
     this.events = new Events(timeline);
     const { api, events, seeded } = this;
+    // Sidecars ask their plugin for its name once, whatever becomes of its registration with the kubelet.
+    api.watch(() => {
+      const [first] = this.nodes.values();
+      this.pluginName ??= first?.object.csiDrivers.keys().next().value;
+    });
     this.controllers = {
       api,
       clock,
@@ -67,7 +73,7 @@ export class Cluster {
       seeded,
       signal: this.life.signal,
       connect: () => (options.controllerMachine ?? this.firstNode().machine).connect(),
-      driverName: () => this.firstNode().object.csiDrivers.keys().next().value,
+      driverName: () => this.pluginName,
     };
     this.provisioner = new Provisioner(this.controllers);
     this.attacher = new Attacher(this.controllers);

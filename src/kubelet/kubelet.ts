@@ -142,11 +142,21 @@ export class Kubelet implements PodWorkerHost {
       }),
       new Loop({ clock, periodMs: HOUSEKEEPING_MS, signal, turn: () => this.housekeep() }),
     ];
-    this.background(this.registration.run());
+    this.registerPlugins();
     this.background(postNodeStatus(this, signal));
     return api.watch(() => {
       for (const loop of loops) loop.poke();
     });
+  }
+
+  /** Its socket came to the folder of plugins. */
+  registerPlugins(): void {
+    this.background(this.registration.run());
+  }
+
+  /** Its socket has gone. What is mounted stays so, and nothing more can be done with it. */
+  unregisterPlugins(): void {
+    this.registration.unregister();
   }
 
   /** It ends as a process that is killed: calls are cancelled, nothing is undone. */

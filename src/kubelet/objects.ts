@@ -141,6 +141,8 @@ export interface VolumeAttachment {
   readonly attacher: string;
   readonly persistentVolumeName: string;
   readonly nodeName: string;
+  /** The node's id for the driver when it was attached (an annotation): needed when CSINode has lost the driver. */
+  nodeId: string | undefined;
   attached: boolean;
   attachmentMetadata: Readonly<Record<string, string>>;
   attachError: string | undefined;

@@ -39,6 +39,19 @@ export class PluginRegistration {
     return [...this.drivers];
   }
 
+  /** The socket is gone: out of the map and of CSINode. Topology labels stay on the node. */
+  unregister(): void {
+    const { api, nodeName, timeline } = this.options;
+    const node = api.nodes.get(nodeName);
+    for (const name of this.drivers) {
+      node?.csiDrivers.delete(name);
+      const text = `CSINode ${nodeName}: driver ${name} removed`;
+      timeline.add({ who: 'kubelet', node: nodeName, kind: 'object', text });
+    }
+    this.drivers.clear();
+    api.changed();
+  }
+
   /** Until it has worked, or the kubelet ends. */
   async run(): Promise<void> {
     const { clock, signal, behaviour } = this.options;

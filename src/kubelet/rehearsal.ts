@@ -139,6 +139,11 @@ export class Rehearsal {
           });
           this.cluster.api.changed();
         });
+      case 'plugin':
+        return this.onNode(step.node, async ({ kubelet }) => {
+          if (step.act === 'unregister') kubelet?.unregisterPlugins();
+          else kubelet?.registerPlugins();
+        });
       case 'kubelet':
         return this.onNode(step.node, async (node) => {
           if (step.act !== 'start') this.cluster.stopKubelet(node);

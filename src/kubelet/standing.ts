@@ -1,8 +1,9 @@
 import type { Cluster, ClusterNode } from './cluster';
+import { classOf } from './controllers/provisioner';
 import type { WorkState } from './controllers/work-queue';
 import { rpcErrorText } from './errors';
 import { uniqueInlineName, uniqueVolumeName, volumeAttachmentName } from './names';
-import { keyOfObject, type PersistentVolume, type Pod } from './objects';
+import { keyOfObject, type PersistentVolume, type PersistentVolumeClaim, type Pod } from './objects';
 import { describe, rounded } from './standing-operation';
 import type { Timeline } from './timeline/timeline';
 import type { AttachedVolume } from './volumemanager/actual-state-of-world';
@@ -61,15 +62,27 @@ export class Standings {
     if (!claim) return [`volume ${name}: PVC ${volume.claim.claimName} does not exist`];
     const pv = api.volumeOf(claim);
     const subject = `volume ${name} (${pv?.meta.name ?? `PVC ${claim.meta.name}`})`;
-    if (!pv)
-      return [
-        `${subject}: not bound${this.worked(this.cluster.provisioner.queue.get(`create ${keyOfObject(claim.meta)}`), 'CreateVolume', `pvc-${claim.meta.uid}`)}`,
-      ];
+    if (!pv) return [`${subject}: not bound${this.whyUnbound(claim)}`];
     const uniqueName = uniqueVolumeName(pv.driver, pv.volumeHandle);
     const known = node?.kubelet?.asw.get(uniqueName);
     if (node && !known && api.isAttachRequired(pv.driver))
       return [`${subject}: ${this.attach(pv, uniqueName, node)}`];
     return this.onNode(subject, uniqueName, pod, node);
+  }
+
+  private whyUnbound(claim: PersistentVolumeClaim): string {
+    const { api, provisioner } = this.cluster;
+    const worked = provisioner.queue.get(`create ${keyOfObject(claim.meta)}`);
+    if (worked) return this.worked(worked, 'CreateVolume', `pvc-${claim.meta.uid}`);
+    if (claim.storageClassName === '') return ': no PersistentVolume fits it, and it has no StorageClass';
+    const storageClass = classOf(api.storageClasses.all(), claim);
+    if (!storageClass)
+      return claim.storageClassName === undefined
+        ? ': it names no StorageClass, and none is the default'
+        : `: StorageClass "${claim.storageClassName}" does not exist`;
+    const drivers = this.cluster.allNodes().flatMap(({ object }) => [...object.csiDrivers.keys()]);
+    if (drivers.includes(storageClass.provisioner)) return '';
+    return `: its StorageClass names the driver ${storageClass.provisioner}; registered ${drivers.length === 0 ? 'is none' : `is ${drivers.join(', ')}`}`;
   }
 
   private attach(pv: PersistentVolume, uniqueName: string, node: ClusterNode): string {

@@ -26,6 +26,7 @@ export class Attacher extends Sidecar {
     try {
       const pv = this.volumeOf(attachment);
       const nodeId = this.nodeIdOf(attachment);
+      attachment.nodeId = nodeId;
       let metadata: Record<string, string> = {};
       if (await this.controllerHas(CONTROLLER.PUBLISH_UNPUBLISH_VOLUME, ATTACHER_TIMEOUT_MS)) {
         const answer = await this.calls.call(
@@ -72,7 +73,7 @@ export class Attacher extends Sidecar {
             'ControllerUnpublishVolume',
             {
               volume_id: pv.volumeHandle,
-              node_id: this.nodeIdOf(attachment),
+              node_id: attachment.nodeId ?? this.nodeIdOf(attachment),
               secrets: this.secret(pv.secrets.controllerPublish),
             },
             this.calls.context(ATTACHER_TIMEOUT_MS, pv.meta.name),

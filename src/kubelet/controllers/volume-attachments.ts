@@ -40,6 +40,7 @@ export class VolumeAttachments {
       attacher: pv.driver,
       persistentVolumeName: pv.meta.name,
       nodeName,
+      nodeId: undefined,
       attached: false,
       attachmentMetadata: {},
       attachError: undefined,

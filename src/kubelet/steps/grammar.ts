@@ -52,6 +52,8 @@ export type StepAction =
   | { readonly kind: 'driver'; readonly act: 'kill' | 'start' | 'restart'; readonly node: string | undefined }
   | { readonly kind: 'node'; readonly act: 'reboot' | 'down' | 'up'; readonly node: string | undefined }
   | { readonly kind: 'taint'; readonly outOfService: boolean; readonly node: string | undefined }
+  /** The registration socket goes, or comes back. */
+  | { readonly kind: 'plugin'; readonly act: 'unregister' | 'register'; readonly node: string | undefined }
   | { readonly kind: 'vol-data'; readonly act: 'remove' | 'empty' | 'corrupt'; readonly pod: string };
 
 export type Step = StepAction & { readonly text: string };
@@ -69,6 +71,7 @@ export const USAGE: Readonly<Record<StepAction['kind'], string>> = {
   driver: 'driver kill|start|restart [node]',
   node: 'node reboot|down|up [node]',
   taint: 'taint out-of-service [node] (and: taint none [node])',
+  plugin: 'plugin unregister|register [node]',
   'vol-data': 'vol-data remove|empty|corrupt <pod>',
 };
 
@@ -123,6 +126,8 @@ function parseAction(text: string, [verb = '', ...words]: readonly string[]): St
       return { kind: 'driver', ...acting(text, words, ['kill', 'start', 'restart'] as const, USAGE.driver) };
     case 'node':
       return { kind: 'node', ...acting(text, words, ['reboot', 'down', 'up'] as const, USAGE.node) };
+    case 'plugin':
+      return { kind: 'plugin', ...acting(text, words, ['unregister', 'register'] as const, USAGE.plugin) };
     case 'taint': {
       const { act, node } = acting(text, words, ['out-of-service', 'none'] as const, USAGE.taint);
       return { kind: 'taint', outOfService: act === 'out-of-service', node };

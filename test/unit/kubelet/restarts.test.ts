@@ -1,4 +1,4 @@
-import { answers, callsOf, ONE_POD, play, rules, work } from './harness';
+import { answers, callsOf, eventsOf, ONE_POD, play, rules, work } from './harness';
 
 const RUNNING = 'create; wait running; advance 15s';
 
@@ -159,5 +159,33 @@ describe('registration', () => {
     const played = await play(ONE_POD, 'create; wait running', { scenario });
     expect(played.timeline.entries.some(({ text }) => text.includes('nodeID must not be empty'))).toBe(true);
     expect(played.outcome.failure).toBeUndefined();
+  });
+
+  test('a driver that is unregistered keeps its mounts, and a pod its Terminating, until it is back', async () => {
+    const played = await play(
+      ONE_POD,
+      `${RUNNING}; plugin unregister; delete; advance 20s; assert not gone; assert calls NodeUnpublishVolume =0; plugin register; wait clean`,
+    );
+    expect(played.outcome.failure).toBeUndefined();
+  });
+
+  test('nothing is attached to a node whose CSINode does not have the driver', async () => {
+    const played = await play(
+      ONE_POD,
+      'advance 1s; plugin unregister; create; wait event FailedAttachVolume',
+    );
+    expect(played.outcome.failure).toBeUndefined();
+    expect(eventsOf(played, 'FailedAttachVolume')[0]?.message).toMatch(
+      /^AttachVolume\.Attach failed for volume "pvc-.*" : CSINode node-1 does not contain driver fake\.csi\.test$/,
+    );
+    expect(callsOf(played, 'ControllerPublishVolume')).toEqual([]);
+  });
+
+  test('a claim of a class of another driver says so', async () => {
+    const manifests = ONE_POD.replace('provisioner: fake.csi.test', 'provisioner: other.csi.test');
+    const played = await play(manifests, 'create; wait running within 1m');
+    expect(played.outcome.standings[0]?.why).toContain(
+      'volume data (PVC data): not bound: its StorageClass names the driver other.csi.test; registered is fake.csi.test',
+    );
   });
 });
