@@ -130,10 +130,11 @@ async function list(args: Arguments): Promise<number> {
   else
     print(
       table(
-        ['NAME', 'STATE', 'FIRED', 'HOLDS', 'VOLUMES', 'RULES', 'FILE'],
+        ['NAME', 'STATE', 'EXPIRES', 'FIRED', 'HOLDS', 'VOLUMES', 'RULES', 'FILE'],
         reply.scenarios.map((one) => [
           one.name,
           one.stopped ?? (one.armed ? 'armed' : 'disarmed'),
+          one.armed && one.expiresAt !== undefined ? one.expiresAt.slice(0, 19).replace('T', ' ') : '',
           `${one.fired}`,
           `${one.active}`,
           `${one.volumes}`,
