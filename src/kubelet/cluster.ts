@@ -109,6 +109,7 @@ export class Cluster {
       volumesInUse: [],
       volumesAttached: [],
       labels: new Map(),
+      allocatable: new Map(),
       csiDrivers: new Map(),
       lastHeartbeat: clock.now(),
     };

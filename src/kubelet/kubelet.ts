@@ -3,6 +3,7 @@ import type { CsiClient } from '../csi/client';
 import type { Clock } from '../util/clock';
 import { namesIn } from '../util/files';
 import type { ApiServer } from './api-server';
+import { rejectOverLimit, watchAttachLimit } from './attach-limit';
 import { HOUSEKEEPING_MS, RECONCILER_LOOP_MS } from './constants';
 import { CsiCalls } from './csi/calls';
 import type { MountView } from './csi/mount-view';
@@ -92,6 +93,7 @@ export class Kubelet implements PodWorkerHost {
       signal,
       registrar: callsOf('node-driver-registrar'),
       kubelet: this.calls,
+      registered: (drivers) => this.watchLimits(drivers),
     });
     this.asw = new ActualStateOfWorld((volume, text) => {
       timeline.add({ who: 'kubelet', node: nodeName, kind: 'state', about: volume.spec.specName, text });
@@ -220,6 +222,21 @@ export class Kubelet implements PodWorkerHost {
 
   watchStats(pod: Pod): void {
     this.background(watchVolumeStats(this, pod, this.life.signal));
+  }
+
+  private readonly watchedLimits = new Set<string>();
+
+  private watchLimits(drivers: readonly string[]): void {
+    if (!this.behaviour.updatesAllocatable) return;
+    for (const driver of drivers) {
+      if (this.watchedLimits.has(driver)) continue;
+      this.watchedLimits.add(driver);
+      this.background(watchAttachLimit(this, driver, this.life.signal));
+    }
+  }
+
+  async rejects(pod: Pod): Promise<boolean> {
+    return this.behaviour.updatesAllocatable && rejectOverLimit(this, pod);
   }
 
   private isHousekeeping = false;

@@ -127,6 +127,7 @@ export interface CsiDriverObject {
   readonly fsGroupPolicy: 'ReadWriteOnceWithFSType' | 'File' | 'None';
   readonly volumeLifecycleModes: readonly ('Persistent' | 'Ephemeral')[];
   readonly requiresRepublish: boolean;
+  readonly nodeAllocatableUpdatePeriodSeconds: number | undefined;
 }
 
 export interface Secret {
@@ -146,6 +147,8 @@ export interface VolumeAttachment {
   attached: boolean;
   attachmentMetadata: Readonly<Record<string, string>>;
   attachError: string | undefined;
+  /** status.attachError.errorCode: of gRPC. */
+  attachErrorCode: number | undefined;
   detachError: string | undefined;
   deletionTimestamp: number | undefined;
 }
@@ -161,6 +164,8 @@ export interface NodeObject {
   volumesAttached: readonly string[];
   /** Those that drivers gave it: their topology segments. They stay when a driver goes. */
   readonly labels: Map<string, string>;
+  /** Driver name to the number of volumes that may be attached; no entry: no limit. */
+  readonly allocatable: Map<string, number>;
   /** Driver name to node id: what CSINode says. */
   readonly csiDrivers: Map<string, string>;
   lastHeartbeat: number;

@@ -1,5 +1,6 @@
 import type { Clock } from '../util/clock';
 import type { ApiServer } from './api-server';
+import { setLimit } from './attach-limit';
 import { CSI_TIMEOUT_MS, PLUGIN_MANAGER_LOOP_MS } from './constants';
 import type { CsiCalls } from './csi/calls';
 import { rpcErrorText } from './errors';
@@ -18,6 +19,8 @@ export interface RegistrationOptions {
   /** Of node-driver-registrar and of the kubelet. */
   readonly registrar: CsiCalls;
   readonly kubelet: CsiCalls;
+  /** It has worked. */
+  registered(drivers: readonly string[]): void;
 }
 
 const REGISTRAR_TIMEOUT_MS = 1_000;
@@ -61,7 +64,7 @@ export class PluginRegistration {
     await clock.sleep(PLUGIN_MANAGER_LOOP_MS, signal);
     for (;;) {
       const failure = await this.register();
-      if (failure === undefined) return;
+      if (failure === undefined) return this.options.registered([...this.drivers]);
       let waitMs = backoff.failed(clock.now());
       if (!behaviour.retriesRegistration || failure.by === 'registrar') {
         // NotifyRegistrationStatus(false) ends the registrar; its new socket is the new try.
@@ -86,14 +89,12 @@ export class PluginRegistration {
     }
     try {
       this.drivers.add(name);
-      const { node_id: nodeId, accessible_topology: topology } = await kubelet.call(
-        'NodeGetInfo',
-        {},
-        kubelet.context(CSI_TIMEOUT_MS),
-      );
+      const info = await kubelet.call('NodeGetInfo', {}, kubelet.context(CSI_TIMEOUT_MS));
+      const { node_id: nodeId, accessible_topology: topology } = info;
       if (nodeId === '') throw new Error('error adding CSI driver node info: nodeID must not be empty');
       label(node, topology?.segments ?? {});
       node.csiDrivers.set(name, nodeId);
+      setLimit(node, name, info.max_volumes_per_node);
       timeline.add({
         who: 'kubelet',
         node: nodeName,

@@ -38,6 +38,8 @@ export interface PodWorkerHost {
   /** Which of the pod's volumes are not there yet, by the names that the pod has for them. */
   missingVolumes(pod: Pod): { unmounted: string[]; unattached: string[] };
   watchStats(pod: Pod): void;
+  /** Whether the pod was rejected because the node is full. */
+  rejects(pod: Pod): Promise<boolean>;
 }
 
 /** What the kubelet does for one pod, from when it was assigned to the node until it is gone (pkg/kubelet/pod_workers.go). */
@@ -53,6 +55,10 @@ export class PodWorker {
   async run(): Promise<void> {
     const { pod } = this;
     while (pod.deletionTimestamp === undefined) {
+      if (pod.phase === 'Failed') {
+        await this.pause(POD_SYNC_MS);
+        continue;
+      }
       const worked = await this.sync();
       this.syncs += 1;
       if (pod.deletionTimestamp !== undefined) break;
@@ -136,6 +142,7 @@ export class PodWorker {
           about: keyOfObject(pod.meta),
           text: `Unable to attach or mount volumes for pod; skipping pod: ${text}`,
         });
+      if (errors.length === 0) await kubelet.rejects(pod);
       return false;
     }
     if (!pod.containersRunning) {

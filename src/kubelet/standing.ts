@@ -39,6 +39,7 @@ export class Standings {
     const volumes = isDown ? [] : pod.volumes.flatMap((volume) => this.volumeOf(pod, volume.name, node));
     if (pod.deletionTimestamp !== undefined)
       return { what, state: 'Terminating', why: [...this.kubeletDown(node), ...volumes] };
+    if (pod.phase === 'Failed') return { what, state: `Failed: ${pod.reason}`, why: [] };
     if (pod.phase === 'Running')
       return { what, state: 'Running', why: [...this.kubeletDown(node), ...volumes] };
     const unscheduled = node ? [] : ['not assigned to a node: its claims are not bound, or no node is ready'];

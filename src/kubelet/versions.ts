@@ -12,6 +12,8 @@ export interface Behaviour {
   readonly globalJsonWithoutStaging: boolean;
   /** The kubelet itself tries again to register a driver whose registration failed. */
   readonly retriesRegistration: boolean;
+  /** NodeGetInfo is asked again where CSIDriver.spec.nodeAllocatableUpdatePeriodSeconds says so. */
+  readonly updatesAllocatable: boolean;
   /** A final error of a repeated NodePublishVolume (requiresRepublish) removes the target folder. */
   readonly failedRepublishRemovesTarget: boolean;
 }
@@ -22,6 +24,7 @@ const BEHAVIOUR: Readonly<Record<KubeletVersion, Behaviour>> = {
     capabilitiesErrorIsFinal: true,
     globalJsonWithoutStaging: true,
     retriesRegistration: false,
+    updatesAllocatable: false,
     failedRepublishRemovesTarget: true,
   },
   '1.36': {
@@ -29,6 +32,7 @@ const BEHAVIOUR: Readonly<Record<KubeletVersion, Behaviour>> = {
     capabilitiesErrorIsFinal: false,
     globalJsonWithoutStaging: false,
     retriesRegistration: true,
+    updatesAllocatable: true,
     failedRepublishRemovesTarget: false,
   },
 };

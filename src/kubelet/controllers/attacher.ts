@@ -52,6 +52,7 @@ export class Attacher extends Sidecar {
       this.say(attachment, 'VolumeAttachment.status.attached: true');
     } catch (error) {
       attachment.attachError = rpcErrorText(error);
+      attachment.attachErrorCode = error instanceof CsiError ? error.code : undefined;
       timeline.log({
         who: this.who,
         about: attachment.persistentVolumeName,

@@ -44,6 +44,7 @@ export class VolumeAttachments {
       attached: false,
       attachmentMetadata: {},
       attachError: undefined,
+      attachErrorCode: undefined,
       detachError: undefined,
       deletionTimestamp: undefined,
     };

@@ -112,6 +112,7 @@ function objectsOf(entry: Manifest, uidOf: UidOf, report: Report): ManifestObjec
           fsGroupPolicy: spec.fsGroupPolicy,
           volumeLifecycleModes: spec.volumeLifecycleModes,
           requiresRepublish: spec.requiresRepublish,
+          nodeAllocatableUpdatePeriodSeconds: spec.nodeAllocatableUpdatePeriodSeconds,
         },
       ];
     }

@@ -173,6 +173,7 @@ export const schemas = {
       fsGroupPolicy: z.enum(['ReadWriteOnceWithFSType', 'File', 'None']).default('ReadWriteOnceWithFSType'),
       volumeLifecycleModes: z.array(z.enum(['Persistent', 'Ephemeral'])).default(['Persistent']),
       requiresRepublish: flag.default(false),
+      nodeAllocatableUpdatePeriodSeconds: z.number().int().min(10).optional(),
       storageCapacity: any,
       seLinuxMount: any,
     }),

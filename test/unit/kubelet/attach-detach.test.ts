@@ -1,4 +1,4 @@
-import { CLAIM, callsOf, eventsOf, play, pod, STORAGE_CLASS } from './harness';
+import { answers, CLAIM, callsOf, eventsOf, play, pod, STORAGE_CLASS } from './harness';
 
 const TWO_NODES = `${STORAGE_CLASS.replace('WaitForFirstConsumer', 'Immediate')}${CLAIM}${pod('a', 'nodeName: node-1')}${pod('b', 'nodeName: node-2')}`;
 const FIRST = 'create fake data a; wait running a';
@@ -80,4 +80,37 @@ test('back again, the node unmounts what it had and no pod wants', async () => {
     'NodeUnpublishVolume',
     'NodeUnstageVolume',
   ]);
+});
+
+describe('a node that is full', () => {
+  const manifests = `
+apiVersion: storage.k8s.io/v1
+kind: CSIDriver
+metadata: {name: fake.csi.test}
+spec: {nodeAllocatableUpdatePeriodSeconds: 10}
+---${STORAGE_CLASS}${CLAIM}${pod('web')}`;
+  const scenario = answers('ControllerPublishVolume', 'RESOURCE_EXHAUSTED(full)');
+
+  test('rejects the pod after 2m3s, and asks NodeGetInfo each period', async () => {
+    const played = await play(manifests, 'create; advance 2m; advance 10s', { scenario });
+    const [web] = played.rehearsal.cluster.api.pods.all();
+    expect([web?.phase, web?.reason]).toEqual(['Failed', 'VolumeAttachmentLimitExceeded']);
+    const gaps = callsOf(played, 'NodeGetInfo').map(({ at }) => at);
+    expect(gaps.length).toBeGreaterThanOrEqual(12);
+    expect((gaps[2] ?? 0) - (gaps[1] ?? 0)).toBe(10_000);
+    expect(played.outcome.standings[0]?.state).toBe('Failed: VolumeAttachmentLimitExceeded');
+  });
+
+  test.each([
+    ['a kubelet 1.32', manifests, '1.32' as const],
+    [
+      'a driver without the period',
+      manifests.replace('nodeAllocatableUpdatePeriodSeconds: 10', ''),
+      '1.36' as const,
+    ],
+  ])('is waited for by %s', async (_, objects, version) => {
+    const played = await play(objects, 'create; advance 5m', { scenario, version });
+    expect(played.rehearsal.cluster.api.pods.all()[0]?.phase).toBe('Pending');
+    expect(callsOf(played, 'NodeGetInfo')).toHaveLength(1);
+  });
 });
