@@ -10,7 +10,7 @@ interface Arguments {
   steps: string;
   kubelet: '1.32' | '1.36';
   seed: number;
-  format: 'timeline' | 'events' | 'calls' | 'json';
+  format: 'timeline' | 'events' | 'calls' | 'json' | 'html';
   endpoint?: string;
   realTime: boolean;
   rootDir?: string;
@@ -50,7 +50,7 @@ export const rehearse: Command<Arguments> = {
         },
         seed: { type: 'number', default: 1, describe: 'Of every draw: uids, jitter' },
         format: {
-          choices: ['timeline', 'events', 'calls', 'json'] as const,
+          choices: ['timeline', 'events', 'calls', 'json', 'html'] as const,
           default: 'timeline',
           describe: 'What to print at the end',
         },
@@ -96,7 +96,11 @@ export const rehearse: Command<Arguments> = {
     });
     const events = rehearsal.cluster.events.all();
     if (args.format === 'json') print(formats.jsonText(timeline, events, outcome));
-    else {
+    else if (args.format === 'html') {
+      const { htmlText } =
+        require('../../kubelet/timeline/html') as typeof import('../../kubelet/timeline/html');
+      print(htmlText(timeline, outcome, `Rehearsal of ${args.manifests.join(', ')}: ${args.steps}`));
+    } else {
       if (args.format === 'events') print(formats.eventsText(events));
       else if (args.format === 'calls') print(formats.callsText(timeline.calls));
       else if (!isLive) print(formats.timelineText(timeline.entries));

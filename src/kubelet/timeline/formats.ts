@@ -2,9 +2,6 @@ import type { ClusterEvent } from '../events';
 import type { Outcome } from '../rehearsal';
 import type { CallEntry, Entry, Timeline } from './timeline';
 
-export const FORMATS = ['timeline', 'events', 'calls', 'json'] as const;
-export type Format = (typeof FORMATS)[number];
-
 const WHO_WIDTH = 24;
 
 function clockText(ms: number): string {
