@@ -4,7 +4,9 @@ import type { CallEntry, Entry, Timeline } from './timeline';
 
 const LANE_HEIGHT = 46;
 const LEFT = 190;
-const TOP = 54;
+const TOP = 66;
+/** Labels of steps that follow each other lie in rows of their own. */
+const LABEL_ROWS = 4;
 /** Entries of one moment in one lane are drawn beside each other. */
 const STEP_X = 11;
 
@@ -15,9 +17,10 @@ export function htmlText(timeline: Timeline, outcome: Outcome, title: string): s
   const { places, width } = placesOf(entries);
   const height = TOP + lanes.length * LANE_HEIGHT + 20;
   const rows = lanes.map((lane, index) => laneRow(lane, TOP + index * LANE_HEIGHT, width));
+  let steps = 0;
   const marks = entries.map((entry, index) => {
     const x = places[index] ?? LEFT;
-    if (entry.kind === 'step') return stepLine(entry, x, height);
+    if (entry.kind === 'step') return stepLine(entry, x, steps++, height);
     return mark(entry, x, TOP + lanes.indexOf(laneOf(entry)) * LANE_HEIGHT + LANE_HEIGHT / 2);
   });
   return `<!doctype html>
@@ -51,7 +54,7 @@ function placesOf(entries: readonly Entry[]): { places: number[]; width: number 
     x += STEP_X + (seconds === 0 ? 0 : 14 * Math.log2(1 + seconds)) + (kind === 'step' ? STEP_X : 0);
     return Math.round(x);
   });
-  return { places, width: Math.round(x) + 120 };
+  return { places, width: Math.round(x) + 160 };
 }
 
 function laneRow(lane: string, y: number, width: number): string {
@@ -59,9 +62,10 @@ function laneRow(lane: string, y: number, width: number): string {
   return `<line class="grid" x1="0" x2="${width}" y1="${y + LANE_HEIGHT}" y2="${y + LANE_HEIGHT}"/>${text}`;
 }
 
-function stepLine({ text, at }: Entry, x: number, height: number): string {
+function stepLine({ text, at }: Entry, x: number, row: number, height: number): string {
+  const y = 12 + (row % LABEL_ROWS) * 14;
   const label = `${escapeHtml(text)} · ${(at / 1_000).toFixed(1)}s`;
-  return `<g class="step"><line x1="${x}" x2="${x}" y1="26" y2="${height}"/><text x="${x}" y="20" transform="rotate(-12 ${x} 20)">${label}</text></g>`;
+  return `<g class="step"><line x1="${x}" x2="${x}" y1="${y - 9}" y2="${height}"/><text x="${x + 4}" y="${y}">${label}</text></g>`;
 }
 
 function mark(entry: Entry, x: number, y: number): string {
