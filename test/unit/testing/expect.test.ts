@@ -162,7 +162,7 @@ test('verify takes the whole language', async () => {
   expect(verdict.results.map(({ status }) => status)).toEqual(['passed', 'passed', 'passed']);
   const text = 'expect:\n  - {rpc: CreateVolume, count: 1}\n  - {fired: {rule: slow}}\n';
   expect(await failure(csi.verify(text))).toMatch(
-    /✓ .*CreateVolume.*\n✗ .*rule slow never fired(.|\n)*failed: 1 of 2/,
+    /✓ .*CreateVolume.*\n✗ .*rule slow never fired(.|\n)*failed: only 1 passed of 2/,
   );
   await expect(csi.verify('expect:\n  - {rpc: CreateVolum, count: 1}\n')).rejects.toThrow(/^expect:2:11: /);
   await expect(csi.verify([{ count: 'many' }])).rejects.toThrow(/expect\.0\.count: expected a count/);
