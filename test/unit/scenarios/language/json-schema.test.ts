@@ -3,7 +3,7 @@ import * as path from 'node:path';
 import { parse } from 'yaml';
 import { z } from 'zod';
 import { jsonSchema } from '../../../../src/scenarios/language';
-import { twelve } from './twelve';
+import { shipped } from './shipped';
 
 const file = path.join(__dirname, '../../../../scenarios/schema.json');
 
@@ -14,12 +14,12 @@ describe('the JSON Schema of scenario files', () => {
 
   const schema = z.fromJSONSchema(jsonSchema() as Parameters<typeof z.fromJSONSchema>[0]);
 
-  it.each(twelve.map(({ name, text }) => [name, text]))('holds for %s', (_name, text) => {
+  it.each(shipped.map(({ name, text }) => [name, text]))('holds for %s', (_name, text) => {
     expect(schema.safeParse(parse(text)).error?.issues).toBeUndefined();
   });
 
   it('offers the names there are, and refuses keys there are not', () => {
-    const [first] = twelve;
+    const [first] = shipped;
     const document = parse(first?.text ?? '');
     document.spec.rules[0].tims = 2;
     expect(schema.safeParse(document).success).toBe(false);
