@@ -1,7 +1,7 @@
 import { lstatSync } from 'node:fs';
-import * as net from 'node:net';
 import * as path from 'node:path';
-import { errnoOf, namesIn } from '../util/files';
+import { namesIn } from '../util/files';
+import { isListening } from '../util/listening';
 import { askText } from './connection';
 import { ControlError } from './error';
 
@@ -52,19 +52,4 @@ async function isAnswering(socket: string): Promise<boolean> {
     if (error instanceof ControlError) return error.code !== 'unreachable';
     throw error;
   }
-}
-
-/** Whether somebody listens. One whose backlog is full does not answer, and lives all the same. */
-export function isListening(file: string): Promise<boolean> {
-  return new Promise((resolve) => {
-    const socket = net.connect(file);
-    const done = (alive: boolean) => {
-      clearTimeout(timer);
-      socket.destroy();
-      resolve(alive);
-    };
-    const timer = setTimeout(() => done(true), PROBE_MS);
-    socket.once('connect', () => done(true));
-    socket.once('error', (error) => done(!['ECONNREFUSED', 'ENOENT'].includes(errnoOf(error) ?? '')));
-  });
 }

@@ -3,9 +3,10 @@ import * as fs from 'node:fs/promises';
 import * as net from 'node:net';
 import * as path from 'node:path';
 import { ensureFolder, errnoOf } from '../util/files';
+import { isListening } from '../util/listening';
 import type { Log } from '../util/log';
 
-const PROBE_MS = 2_000;
+const LINGER_MS = 2_000;
 const WATCH_MS = 3_000;
 const MAX_CONNECTIONS = 1_024;
 
@@ -86,7 +87,7 @@ export class UnixSocket {
     socket.once('close', () => this.connections.delete(socket));
     socket.on('error', () => socket.destroy());
     // A session that failed on bad input keeps its descriptor otherwise, for as long as the process lives.
-    socket.once('end', () => setTimeout(() => socket.destroy(), PROBE_MS).unref());
+    socket.once('end', () => setTimeout(() => socket.destroy(), LINGER_MS).unref());
     this.options.onConnection(socket);
   }
 
@@ -146,22 +147,8 @@ export async function makeWay(
   if (!stat) return false;
   if (!stat.isSocket())
     throw new Error(`${subject}: something that is no socket is there; remove it or ${remedy}`);
-  if (await isAlive(file)) throw new Error(`${subject}: another process listens there; stop it or ${remedy}`);
+  if (await isListening(file))
+    throw new Error(`${subject}: another process listens there; stop it or ${remedy}`);
   // The rename in bind() replaces it.
   return true;
-}
-
-function isAlive(file: string): Promise<boolean> {
-  return new Promise((resolve) => {
-    const socket = net.connect(file);
-    const done = (alive: boolean) => {
-      clearTimeout(timer);
-      socket.destroy();
-      resolve(alive);
-    };
-    // A listener whose backlog is full does not answer, and is alive all the same.
-    const timer = setTimeout(() => done(true), PROBE_MS);
-    socket.once('connect', () => done(true));
-    socket.once('error', (error) => done(!['ECONNREFUSED', 'ENOENT'].includes(errnoOf(error) ?? '')));
-  });
 }

@@ -1,6 +1,7 @@
 import * as path from 'node:path';
+import { isListening } from '../../util/listening';
 import { type ControlClient, ControlError, connectControl } from '../client';
-import { controlSockets, isListening } from '../find-socket';
+import { controlSockets } from '../find-socket';
 
 const PEER_MS = 1_000;
 
