@@ -1,21 +1,16 @@
+import { once } from '../../util/once';
 import type { Scope } from '../model';
-import type { CallFacts, NodeFacts } from './facts';
+import type { CallFacts, NodeFacts, VolumeFacts } from './facts';
 
 /** What expressions and messages may speak of. Found out only where one looks: most calls meet no expression. */
 export function scopeOf(call: CallFacts, node: () => NodeFacts, more: Scope = {}): Scope {
+  const volume = once(() => plainVolume(call.volume()));
   return {
     get request() {
       return call.plainRequest();
     },
     get volume() {
-      const volume = call.volume();
-      if (!volume) return null;
-      const { states, capacityBytes, ...rest } = volume;
-      return {
-        ...rest,
-        state: states.at(-1) ?? null,
-        capacity: capacityBytes === undefined ? null : `${capacityBytes}`,
-      };
+      return volume();
     },
     get pod() {
       return call.pod() ?? null;
@@ -25,5 +20,15 @@ export function scopeOf(call: CallFacts, node: () => NodeFacts, more: Scope = {}
     },
     call: { id: call.id, method: call.method },
     ...more,
+  };
+}
+
+function plainVolume(volume: VolumeFacts | undefined): object | null {
+  if (!volume) return null;
+  const { states, capacityBytes, ...rest } = volume;
+  return {
+    ...rest,
+    state: states.at(-1) ?? null,
+    capacity: capacityBytes === undefined ? null : `${capacityBytes}`,
   };
 }
