@@ -49,7 +49,14 @@ export const calls: Command<Arguments> = {
     const found = await client.calls({ ...query, ...(args.limit > 0 && { limit: args.limit }) });
     if (args.json) return printJson(found);
     if (found.length === 0) return print('no such call');
-    print(table(HEAD, found.map(row)));
+    const several = new Set(found.map(({ process }) => process)).size > 1;
+    const head = several ? ['PROCESS', ...HEAD] : HEAD;
+    print(
+      table(
+        head,
+        found.map((call) => (several ? [call.process, ...row(call)] : row(call))),
+      ),
+    );
   },
 };
 
@@ -59,7 +66,10 @@ const SHOWN_MESSAGE = 100;
 function row(call: Call): string[] {
   const { pvc } = call;
   const claim = pvc?.name === undefined ? undefined : `${pvc.namespace ?? ''}/${pvc.name}`;
-  const message = call.message ?? '';
+  // The answer was sent to nobody: it looks like any other otherwise.
+  const message = [call.abandoned ? '(client gone)' : '', call.message ?? '']
+    .filter((part) => part !== '')
+    .join(' ');
   return [
     `${call.call}`,
     call.at.slice(11, 23),
