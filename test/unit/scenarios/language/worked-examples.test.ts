@@ -24,16 +24,18 @@ const header = 'apiVersion: fake-csi/v1\nkind: Scenario\n';
 /** What another part of the product brings: it is refused by name, and nothing else is. */
 const NOT_YET = /not available in this version/;
 
-(examples.length > 0 ? describe : describe.skip)('the worked examples of the facts', () => {
-  it('are twelve', () => expect(examples).toHaveLength(12));
+// Nothing is left out where there are none: the shipped scenarios above are what is promised.
+if (examples.length > 0)
+  describe('the worked examples of the facts', () => {
+    it('are twelve', () => expect(examples).toHaveLength(12));
 
-  it.each(examples.map((text) => [/name: ([\w-]+)/.exec(text)?.[1] ?? '', text]))(
-    '%s is read, live faults aside',
-    (_name, text) => {
-      const problems = parseScenarios(header + text, 'example.yaml').problems.filter(
-        ({ severity, message }) => severity === 'error' && !NOT_YET.test(message),
-      );
-      expect(problems).toEqual([]);
-    },
-  );
-});
+    it.each(examples.map((text) => [/name: ([\w-]+)/.exec(text)?.[1] ?? '', text]))(
+      '%s is read, live faults aside',
+      (_name, text) => {
+        const problems = parseScenarios(header + text, 'example.yaml').problems.filter(
+          ({ severity, message }) => severity === 'error' && !NOT_YET.test(message),
+        );
+        expect(problems).toEqual([]);
+      },
+    );
+  });
