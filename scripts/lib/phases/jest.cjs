@@ -100,9 +100,7 @@ function jestPhases(root) {
       name,
       async (context) => {
         const before = (isRoot() && privateMounts()) || [];
-        if (name === 'integration') return integration(context, before);
-        // Jest leaves one core free, which of two is half of the machine.
-        return runProject(context, name, { before, args: ['--maxWorkers=100%'] });
+        return name === 'integration' ? integration(context, before) : runProject(context, name, { before });
       },
     ]),
   );
