@@ -8,7 +8,7 @@ const { isRoot, privateMounts } = require('../machine.cjs');
 const { leftOut, result } = require('./result.cjs');
 
 /** Long enough for a slow machine with a cold cache; a suite that hangs is ended then. */
-const TIMEOUT_MS = 20 * 60_000;
+const TIMEOUT_MS = 35 * 60_000;
 
 /** Tests that Jest was told not to run: they need something this machine lacks, and their names say what. */
 function skippedTests(report, root) {
