@@ -8,6 +8,7 @@ import { systemClock } from '../../../src/util/clock';
 import { mountCapability } from '../../support/lifecycle';
 import { PluginWatcher } from '../../support/plugin-watcher';
 import { run } from '../../support/run';
+import { until } from '../../support/until';
 
 jest.setTimeout(60_000);
 
@@ -69,20 +70,14 @@ async function serve(...words: string[]): Promise<{ child: ChildProcess; output:
   return { child, output, log: () => log };
 }
 
-/** Ends before Jest's own patience does: a loop that went on after its test would keep the whole run from ending. */
-const PATIENCE_MS = 50_000;
-
 /** Resolves when the kubelet has done so. */
-async function until(condition: () => boolean): Promise<void> {
-  const end = systemClock.monotonic() + PATIENCE_MS;
-  while (!condition()) {
-    if (systemClock.monotonic() > end) throw new Error(`the kubelet told ${kubelet.told()}`);
-    await systemClock.sleep(10);
-  }
-}
+const kubeletHas = (condition: () => boolean) =>
+  until('the kubelet has done its part', condition).catch((error: Error) => {
+    throw new Error(`${error.message}; it told ${kubelet.told()}`);
+  });
 
 /** Resolves when the driver has been told so. */
-const registered = () => until(() => kubelet.told().endsWith('registered') && kubelet.has(DRIVER));
+const registered = () => kubeletHas(() => kubelet.told().endsWith('registered') && kubelet.has(DRIVER));
 
 function cli(...words: string[]): string {
   return run(process.execPath, '-r', HOOK, MAIN, ...words, '--data-dir', dataDir());
@@ -99,7 +94,7 @@ it('registers, mounts for the kubelet, and is gone after SIGTERM', async () => {
 
   expect(await end(child, 'SIGTERM')).toBe(0);
   expect(fs.readdirSync(registry())).toEqual([]);
-  await until(() => !kubelet.has(DRIVER));
+  await kubeletHas(() => !kubelet.has(DRIVER));
 });
 
 it('leaves its socket when it is killed; the next process replaces it and is registered anew', async () => {
@@ -111,7 +106,7 @@ it('leaves its socket when it is killed; the next process replaces it and is reg
 
   const second = await serve('--register', '--backend', 'memory');
   // How often it is asked in between depends on how fast it comes up.
-  await until(() => /unregistered, .*\bregistered$/.test(kubelet.told()));
+  await kubeletHas(() => /unregistered, .*\bregistered$/.test(kubelet.told()));
   expect(second.log()).toContain('removed a registration socket that nobody listened on');
 });
 

@@ -3,6 +3,7 @@ import * as path from 'node:path';
 import { type CsiClient, connectCsi } from '../../../src/csi/client';
 import { runCli, spawnCli, useServing } from '../../support/cli';
 import { scenarioText } from '../../support/scenario-driver';
+import { until } from '../../support/until';
 
 jest.setTimeout(60_000);
 
@@ -111,8 +112,7 @@ it('explains why no rule fired for a call', async () => {
 it('releases what hangs and shows it in the status before', async () => {
   await cli('rule', 'NodeGetInfo: hang(release)', '--name', 'hung');
   const hung = csi.NodeGetInfo();
-  let status = await cli('status');
-  while (!status.out.includes('hang of NodeGetInfo')) status = await cli('status');
+  await until('the status shows it', async () => (await cli('status')).out.includes('hang of NodeGetInfo'));
   expect((await cli('release')).out).toBe('let go of 1 call\n');
   await hung;
   expect(await cli('reset')).toMatchObject({ code: 0, out: 'reset every scenario\n' });

@@ -1,3 +1,4 @@
+import { until } from '../../support/until';
 import { type Controlled, probe, startControlled } from './support';
 
 let it_: Controlled;
@@ -12,7 +13,7 @@ it('answers while a hundred calls hang, and reset ends them', async () => {
   const { control } = it_;
   await control.rule('Probe: hang(release)', { name: 'stuck' });
   const hung = Array.from({ length: HUNG }, () => probe(it_));
-  while ((await control.held()).calls.length < HUNG) await new Promise((resolve) => setImmediate(resolve));
+  await until(`${HUNG} calls hang`, async () => (await control.held()).calls.length >= HUNG);
   expect((await control.status()).processes).toMatchObject([{ held: { hang: HUNG, delay: 0 } }]);
   expect((await control.scenario('stuck')).scenario.active).toBe(HUNG);
   expect(await control.calls()).toHaveLength(HUNG);

@@ -6,6 +6,7 @@ import * as path from 'node:path';
 import { connectControl, findControlSocket } from '../../../src/control/client';
 import { createMemoryHost } from '../../../src/host/memory';
 import { createVolume } from '../../support/lifecycle';
+import { until } from '../../support/until';
 import { type Controlled, listenAndLeave, probe, SCENARIO, startControlled } from './support';
 
 /** A controller and a node on one data folder, as in a cluster. */
@@ -58,7 +59,7 @@ describe('two processes on one data folder', () => {
   it('hold calls that either sees and lets go of', async () => {
     await controller.control.rule('Probe: hang(release)', { name: 'stuck' });
     const hung = [probe(controller), probe(node)];
-    await until(async () => (await node.control.held()).calls.length === 2);
+    await until('both calls hang', async () => (await node.control.held()).calls.length === 2);
     const { calls } = await controller.control.held();
     expect(new Set(calls.map(({ process }) => process)).size).toBe(2);
     expect(calls[0]).toMatchObject({ method: 'Probe', scenario: 'stuck', rule: 'rule', kind: 'hang' });
@@ -93,7 +94,7 @@ describe('two processes on one data folder', () => {
     const closes = { match: { rpc: 'GetPluginInfo' }, then: [{ process: { closeSocket: true } }] };
     await controller.control.rule(closes, { name: 'closes' });
     await node.test.csi.GetPluginInfo().catch(() => undefined);
-    await until(async () => !existsSync(node.test.driver.socketPath));
+    await until('the socket is gone', async () => !existsSync(node.test.driver.socketPath));
     await controller.control.removeRule('closes');
     await controller.control.reset({ mark: 'fresh' });
     expect(existsSync(node.test.driver.socketPath)).toBe(true);
@@ -146,8 +147,3 @@ describe('two processes on one data folder', () => {
     });
   });
 });
-
-/** Asks again and again; each asking is a trip over a socket, so that it is no busy loop. */
-async function until(holds: () => Promise<boolean>): Promise<void> {
-  while (!(await holds())) await new Promise((resolve) => setImmediate(resolve));
-}

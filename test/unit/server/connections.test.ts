@@ -6,6 +6,7 @@ import { loadCsi } from '../../../src/csi/load';
 import { createMemoryHost } from '../../../src/host/memory';
 import type { Log } from '../../../src/util/log';
 import { silentLog, TestDriver } from '../../support/driver';
+import { until } from '../../support/until';
 
 let driver: TestDriver;
 const warnings: string[] = [];
@@ -77,20 +78,12 @@ describe('connections', () => {
       stream.end();
     });
     session.destroy();
-    await until(() => warnings.length > 0);
+    await until('it is warned', () => warnings.length > 0);
     expect(warnings[0]).toMatch(/:authority/);
   });
 });
 
 /** Descriptors are closed a moment after their connection: the ends of both sides live in this process. */
 async function settles(before: number): Promise<void> {
-  await until(async () => (await fs.readdir('/proc/self/fd')).length <= before + 2);
-}
-
-async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
-  const deadline = Date.now() + 10_000;
-  while (!(await holds())) {
-    if (Date.now() > deadline) throw new Error('it did not come about within 10 s');
-    await new Promise((resolve) => setImmediate(resolve));
-  }
+  await until('the descriptors are closed', async () => (await fs.readdir('/proc/self/fd')).length <= before + 2);
 }

@@ -3,6 +3,7 @@ import * as path from 'node:path';
 import { silentLog } from '../../../support/driver';
 import { RegistrationClient } from '../../../support/plugin-watcher';
 import { RegisteredDriver, type StageOptions } from '../../../support/registered-driver';
+import { until } from '../../../support/until';
 
 const DRIVER = 'fake.csi.test';
 const SOCKET = 'fake.csi.test-reg.sock';
@@ -248,7 +249,7 @@ it('an old kubelet, whose :authority is a path, is told of in the log and in the
   const old = new RegistrationClient(file, file);
   await expect(old.call('GetInfo', {}, new AbortController().signal)).rejects.toThrow(/RST_STREAM|PROTOCOL/);
   old.close();
-  while (warned.length === 0) await new Promise((resolve) => setImmediate(resolve));
+  await until('somebody is warned', () => warned.length > 0);
   expect(warned).toEqual([expect.stringContaining('let node-driver-registrar register this driver')]);
   expect(stage.driver.driver.registration?.status()).toMatchObject({
     state: 'waiting',

@@ -5,6 +5,7 @@ import * as path from 'node:path';
 import { findPlace } from '../../../../src/server/registration/place';
 import { RegistrationSockets } from '../../../../src/server/registration/sockets';
 import { silentLog } from '../../../support/driver';
+import { until } from '../../../support/until';
 
 let root: string;
 let folder: string;
@@ -58,7 +59,7 @@ function greeting(file: string): Promise<string> {
 /** Resolves when the watcher has been told of so many events about names that the kubelet looks at. */
 async function told(count: number): Promise<[name: string, mode: string, answers: string][]> {
   const visible = () => seen.filter(({ name }) => !name.startsWith('.'));
-  while (visible().length < count) await new Promise((resolve) => setImmediate(resolve));
+  await until(`${count} sockets are visible`, () => visible().length >= count);
   return Promise.all(
     visible().map(async ({ name, mode, answers }) => [name, mode, await answers] as [string, string, string]),
   );

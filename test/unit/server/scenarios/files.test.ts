@@ -3,6 +3,7 @@ import * as path from 'node:path';
 import { createMemoryHost } from '../../../../src/host/memory';
 import { ScenarioProblems } from '../../../../src/scenarios/library/library';
 import { eventSeen, scenarioText, useScenarioDrivers } from '../../../support/scenario-driver';
+import { until } from '../../../support/until';
 
 const drivers = useScenarioDrivers();
 const failing = (code: string) =>
@@ -109,7 +110,7 @@ describe('what is put, armed and disarmed', () => {
       ),
     );
     const hung = node.csi.NodeGetInfo();
-    while (node.driver.engine.held.size === 0) await node.csi.Probe();
+    await until('the call hangs', () => node.driver.engine.held.size > 0);
     await controller.driver.scenarios.release();
     await hung;
   });
@@ -133,12 +134,12 @@ describe('what is put, armed and disarmed', () => {
     await expect(node.csi.NodeGetInfo()).rejects.toMatchObject({ codeName: 'UNAVAILABLE' });
     await controller.csi.ListVolumes({});
     const state = (driver: typeof node) => driver.driver.engine.status()[0]?.machines.backend;
-    while (state(node) !== 'up') await node.csi.Probe();
+    await until('the node has heard of it', () => state(node) === 'up');
     await node.csi.NodeGetInfo();
     const late = await drivers.start({ dataDir, host, profile: 'node', nodeId: 'node-2' });
     expect(state(late)).toBe('up');
     await controller.driver.reset();
-    while (state(node) !== 'down') await node.csi.Probe();
+    await until('the node has heard of it', () => state(node) === 'down');
   });
 
   it('a machine that moves on at once is not taken back by what was told of it before', async () => {
@@ -298,7 +299,7 @@ describe('a shared folder that cannot be written', () => {
     await fs.mkdir(lock);
     const hung = async (letGo: () => Promise<unknown>) => {
       const answer = probe(driver);
-      while (engine.held.size === 0) await driver.csi.GetPluginInfo();
+      await until('the call hangs', () => engine.held.size > 0);
       await expect(letGo()).rejects.toThrow(/done in this process; the others cannot be told.*EISDIR/);
       expect(await answer).toBe('OK');
     };

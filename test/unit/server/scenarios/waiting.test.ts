@@ -1,5 +1,6 @@
 import { createVolume, dispose, release, stage, use } from '../../../support/lifecycle';
 import { lastAnswer, useScenarioDrivers } from '../../../support/scenario-driver';
+import { until } from '../../../support/until';
 
 const drivers = useScenarioDrivers();
 const HANG = `
@@ -12,7 +13,7 @@ it('a hundred hung calls are in nobody else’s way, and reset lets them all go'
     ids.push(await createVolume(driver, { name: `hung-${index}` }));
   const hung = ids.map((id) => stage(driver, id));
   const { held } = driver.driver.engine;
-  while (held.size < 100) await driver.csi.Probe();
+  await until('a hundred calls hang', () => held.size === 100);
   await dispose(driver, await use(driver, { name: 'fast' }));
   expect(held.size).toBe(100);
   await driver.driver.reset();
@@ -48,7 +49,7 @@ it('a client that cancels is told from one whose deadline passed', async () => {
   );
   const client = new AbortController();
   const probe = driver.csi.Probe({}, { signal: client.signal });
-  while (driver.driver.engine.held.size === 0) await new Promise((resolve) => setImmediate(resolve));
+  await until('the call hangs', () => driver.driver.engine.held.size > 0);
   client.abort();
   await expect(probe).rejects.toMatchObject({ codeName: 'CANCELLED' });
   await driver.driver.pipeline.drained();
@@ -92,7 +93,7 @@ it('a lost answer of a clone does not keep its source locked', async () => {
     volume_capabilities: [{ mount: {}, access_mode: { mode: 1 } }],
     volume_content_source: { volume: { volume_id: source } },
   });
-  while (driver.driver.engine.held.size === 0) await driver.csi.Probe();
+  await until('the clone hangs', () => driver.driver.engine.held.size > 0);
   await stage(driver, source);
   expect(await driver.driver.scenarios.release()).toBe(1);
   await clone;
@@ -103,6 +104,6 @@ it('stops though calls hang', async () => {
     '  rules: [{name: h, match: {rpc: Probe}, then: [{hang: {until: release}}]}]',
   );
   const probe = driver.csi.Probe();
-  while (driver.driver.engine.held.size === 0) await new Promise((resolve) => setImmediate(resolve));
+  await until('the call hangs', () => driver.driver.engine.held.size > 0);
   await Promise.all([driver.driver.stop(), probe.catch(() => undefined)]);
 });
