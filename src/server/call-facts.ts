@@ -37,43 +37,57 @@ interface Capability {
   access_mode?: { mode?: number } | null;
 }
 
+/** A call on its arrival, for rules and for the journal: what both ask for is found out once. */
+export interface KnownCall extends CallFacts {
+  /** Its Kubernetes names: people look for their claim, not for a volume id. */
+  names(): { pvc?: PvcNames; pod?: PodNames };
+}
+
+/** Kubernetes allows names no longer; whoever sends more must not fill the journal with it. */
+const MAX_NAME = 253;
+
 /** What is known of a call on its arrival: from its request, the volume's record and this node's records. */
-export function factsOf<M extends Method>(env: Env, id: number, method: M, request: RequestOf<M>): CallFacts {
+export function factsOf<M extends Method>(env: Env, id: number, method: M, request: RequestOf<M>): KnownCall {
   const { volumeId, nodeId } = subjectOf(method, request);
-  const subject = method === 'CreateVolume' ? volumeIdFor((request as AnyRequest).name ?? '') : volumeId;
+  const asked = request as AnyRequest;
+  const subject = once(() => (method === 'CreateVolume' ? volumeIdFor(asked.name ?? '') : volumeId));
+  const record = once(() => findVolume(env, subject()));
+  const pod = once(() => podFacts(env, method, request));
   return {
     id,
     method,
     // Whom an attach is about, or who serves the call.
     nodeId: nodeId ?? env.node?.record.id ?? '',
-    volumeId: subject,
-    volume: once(() => (subject === undefined ? undefined : volumeFacts(env, subject, request))),
-    pod: once(() => podFacts(env, method, request)),
+    get volumeId() {
+      return subject();
+    },
+    volume: once(() => volumeFacts(env, subject(), request, record())),
+    pod,
     plainRequest: once(() => redactRequest(method, request)),
+    names: () => {
+      const { namespace, name } =
+        volumeId === undefined ? claimOf(asked.parameters ?? {}) : (record()?.claim ?? {});
+      return {
+        ...(name !== undefined && { pvc: short({ namespace, name }) }),
+        ...(pod()?.name !== undefined && {
+          pod: short({ namespace: pod()?.namespace, name: pod()?.name, uid: pod()?.uid }),
+        }),
+      };
+    },
   };
 }
 
-/** The Kubernetes names of a call, for the journal: people look for their claim, not for a volume id. */
-export function namesOf<M extends Method>(
-  env: Env,
-  method: M,
-  request: RequestOf<M>,
-): { pvc?: PvcNames; pod?: PodNames } {
-  const { volumeId } = subjectOf(method, request);
-  const { parameters } = request as AnyRequest;
-  const pvc = volumeId === undefined ? claimOf(parameters ?? {}) : (findVolume(env, volumeId)?.claim ?? {});
-  const { namespace, name } = pvc;
-  const pod = podFacts(env, method, request);
-  return {
-    ...(name !== undefined && { pvc: { ...(namespace !== undefined && { namespace }), name } }),
-    ...(pod?.name !== undefined && {
-      pod: { namespace: pod.namespace, name: pod.name, uid: pod.uid } as PodNames,
-    }),
-  };
+function short(names: Record<string, string | undefined>): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(names).flatMap(([part, name]) =>
+      name === undefined ? [] : [[part, name.slice(0, MAX_NAME)]],
+    ),
+  );
 }
 
 /** A broken record is what the call itself will meet; here it only means that nothing is known. */
-function findVolume(env: Env, id: string): VolumeRecord | undefined {
+function findVolume(env: Env, id: string | undefined): VolumeRecord | undefined {
+  if (id === undefined) return undefined;
   try {
     return env.volumes.find(id);
   } catch {
@@ -81,9 +95,14 @@ function findVolume(env: Env, id: string): VolumeRecord | undefined {
   }
 }
 
-function volumeFacts(env: Env, id: string, request: object): VolumeFacts {
+function volumeFacts(
+  env: Env,
+  id: string | undefined,
+  request: object,
+  record: VolumeRecord | undefined,
+): VolumeFacts | undefined {
+  if (id === undefined) return undefined;
   const asked = request as AnyRequest;
-  const record = findVolume(env, id);
   const stage = env.node?.store.stage(id);
   const capabilities = [
     ...(asked.volume_capability ? [asked.volume_capability] : []),

@@ -2,6 +2,7 @@ import type { Method, RequestOf, ResponseOf } from '../csi/rpcs';
 import type { CodeName } from '../csi/status';
 import type { DiskTarget, PreparedDisk } from '../faults/disk/target';
 import type { Miss } from '../journal/entry';
+import type { CallFacts } from '../scenarios/engine/facts';
 
 /** A call as the fault gate sees it. */
 export interface GateCall<M extends Method = Method> {
@@ -9,6 +10,8 @@ export interface GateCall<M extends Method = Method> {
   readonly method: M;
   /** As it arrived; a rule may put another one in its place before the work. The journal keeps the first. */
   request: RequestOf<M>;
+  /** What is known of it as it arrived. */
+  readonly facts: CallFacts;
   /** Aborts when the client has gone; a fault that waits must stop then. */
   readonly signal: AbortSignal;
   /** Notes in the journal that a rule acted: `scenario/rule`. */

@@ -1,5 +1,5 @@
 import { closedGate, type Gate } from '../csi/capabilities';
-import { redactRequest, redactResponse } from '../csi/redact';
+import { redactResponse } from '../csi/redact';
 import { type Method, type RequestOf, type ResponseOf, rpcs, type ServiceName, subjectOf } from '../csi/rpcs';
 import { CsiError, unimplemented } from '../csi/status';
 import type { Miss } from '../journal/entry';
@@ -9,7 +9,7 @@ import type { Handlers, StreamingMethod, UnaryMethod } from '../services/index';
 import { lockKeys } from '../services/lock-keys';
 import { type RuleConfig, validateRequest } from '../services/rules/index';
 import type { Locks, Release } from '../volumes/locks';
-import { namesOf } from './call-facts';
+import { factsOf } from './call-facts';
 import { isUnexpected, toCsiError } from './errors';
 import type { FaultGate, GateCall } from './gate';
 import { type Scrubber, scrubber } from './scrub';
@@ -169,10 +169,12 @@ export class Pipeline {
     const effects: string[] = [];
     const scrub = scrubber(request);
     const { timeoutMs, traceparent } = incoming;
+    const facts = factsOf(env, id, method, request);
     const gate: GateCall<M> = {
       id,
       method,
       request,
+      facts,
       get signal() {
         return incoming.signal;
       },
@@ -198,14 +200,13 @@ export class Pipeline {
       ...(volumePath !== undefined && { targetPath: volumePath }),
       ...(stagingTargetPath !== undefined && { stagingTargetPath }),
     };
-    const names = namesOf(env, method, request);
     journal.append({
       type: 'received',
       call: id,
       method,
       ...subject,
-      ...names,
-      request: redactRequest(method, request),
+      ...facts.names(),
+      request: facts.plainRequest(),
       ...(timeoutMs !== undefined && { timeoutMs }),
       ...(traceparent !== undefined && { traceparent }),
     });

@@ -1,5 +1,5 @@
 import { applyMerge, emptyMessage, setField } from '../csi/patch';
-import { type Method, type RequestOf, type ResponseOf, rpcs, subjectOf } from '../csi/rpcs';
+import { type Method, type RequestOf, type ResponseOf, rpcs } from '../csi/rpcs';
 import type { CodeName } from '../csi/status';
 import { applyCondition } from '../faults/disk';
 import type { DiskTarget, PreparedDisk } from '../faults/disk/target';
@@ -8,8 +8,6 @@ import type { Fire } from '../scenarios/engine/decide';
 import { actionsOf, type Engine } from '../scenarios/engine/engine';
 import type { Place } from '../scenarios/model';
 import type { Env } from '../services/env';
-import { volumeIdFor } from '../services/names';
-import { factsOf } from './call-facts';
 import type { FaultGate, GateCall } from './gate';
 
 /** What was decided about a call, while it runs. */
@@ -17,6 +15,9 @@ interface Open {
   fires: readonly Fire[];
   call: ActionCall;
 }
+
+/** No scenario has a longer name, and what is longer must not fill the journal. */
+const MAX_NAME = 253;
 
 const isEarly = (place: Place) => place === 'before' || place === 'instead';
 const isLate = (place: Place) => place === 'after';
@@ -33,7 +34,7 @@ export class ScenarioGate implements FaultGate {
   async before<M extends Method>(gate: GateCall<M>): Promise<ResponseOf<M> | undefined> {
     this.checkNamed(gate);
     if (!this.engine.concerns(gate.method)) return undefined;
-    const facts = factsOf(this.env, gate.id, gate.method, gate.request);
+    const { facts } = gate;
     const { fires, misses } = this.engine.decide(facts);
     for (const miss of misses) gate.missed(miss);
     if (fires.length === 0) return undefined;
@@ -80,11 +81,8 @@ export class ScenarioGate implements FaultGate {
   }
 
   ended(gate: GateCall, code: CodeName | 'OK'): void {
-    const { method, request } = gate;
-    const { volumeId } = subjectOf(method, request);
-    const created =
-      method === 'CreateVolume' ? volumeIdFor((request as RequestOf<'CreateVolume'>).name) : undefined;
-    this.engine.ended(method, created ?? volumeId, code === 'OK');
+    const { method, facts } = gate;
+    this.engine.ended(method, facts.volumeId, code === 'OK');
   }
 
   /** A volume may name a scenario before it is loaded; whoever waits for its faults must be able to see why there are none. */
@@ -93,7 +91,7 @@ export class ScenarioGate implements FaultGate {
       parameters?: Record<string, string>;
       volume_context?: Record<string, string>;
     };
-    const named = parameters?.scenario ?? context?.scenario;
+    const named = (parameters?.scenario ?? context?.scenario)?.slice(0, MAX_NAME);
     if (named === undefined || named === '' || this.engine.scenario(named)) return;
     effect(`scenario ${JSON.stringify(named)}, which the volume names, is not loaded`);
     if (method === 'CreateVolume')

@@ -222,7 +222,9 @@ export class Engine {
   /** The same, told by another process; what is not loaded here is none of its business. */
   adoptMachine(scenarioName: string, machine: string, state: string): void {
     const machines = this.scenarios.get(scenarioName)?.machines;
-    if (machines?.has(machine)) machines.set(machine, state);
+    if (!machines?.has(machine)) return;
+    machines.set(machine, state);
+    this.timed.look();
   }
 
   /** Lets go of hung calls; delays run on. @returns how many. */

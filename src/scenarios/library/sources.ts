@@ -18,6 +18,8 @@ export interface SourcesOptions {
 /** Every file that scenarios come from, each with what it last said well. */
 export class Sources {
   private readonly files = new Map<string, Source>();
+  /** What each place had at the last look: whoever asks in between asks no disk. */
+  private listing = new Map<string, readonly string[]>();
   /** Readings that found something wrong. */
   failures = 0;
 
@@ -44,7 +46,7 @@ export class Sources {
   }
 
   private sourcesAt(place: string): Source[] {
-    return this.listed(place).flatMap((file) => {
+    return (this.listing.get(place) ?? []).flatMap((file) => {
       const source = this.files.get(file);
       return source ? [source] : [];
     });
@@ -54,7 +56,8 @@ export class Sources {
   read(): boolean {
     let changed = false;
     const present = new Set<string>();
-    for (const file of this.places().flatMap((place) => this.listed(place))) {
+    this.listing = new Map(this.places().map((place) => [place, this.listed(place)]));
+    for (const file of [...this.listing.values()].flat()) {
       const stamp = stampOf(file);
       if (stamp === undefined) continue;
       present.add(file);
