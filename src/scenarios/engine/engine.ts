@@ -7,7 +7,7 @@ import type { RuleState, SavedScenario, ScenarioState } from './armed';
 import { type DecideWorld, type Decision, decide, type Fire, testTime, untilOtherTime } from './decide';
 import type { CallFacts, NodeFacts } from './facts';
 import { HeldCalls } from './held';
-import { type Loaded, ScenarioSet, type ScenarioStatus } from './scenario-set';
+import { EXPIRED, type Loaded, ScenarioSet, type ScenarioStatus } from './scenario-set';
 import { actsByTime, TimedRules } from './timed-rules';
 import { EventTimes } from './timing';
 
@@ -241,8 +241,9 @@ export class Engine {
     for (const state of this.scenarios.values()) {
       const { name } = state.scenario;
       if (scenario !== undefined && scenario !== name) continue;
-      state.reset(this.options.clock.now());
       this.letGoOf(name);
+      // What has expired is over: only arming it begins it anew.
+      if (state.stopped !== EXPIRED) state.reset(this.options.clock.now());
     }
     if (scenario === undefined) this.events.clear();
     this.scenarios.watchExpiry();

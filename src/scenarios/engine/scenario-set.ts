@@ -12,6 +12,9 @@ export interface Loaded {
   readonly armedAt: number;
 }
 
+/** Why a scenario acts no more whose time is over. */
+export const EXPIRED = 'expired';
+
 export interface ScenarioStatus {
   name: string;
   armed: boolean;
@@ -115,7 +118,7 @@ export class ScenarioSet {
         for (const [name, state] of this.scenarios)
           if (state.armed && state.expired(clock.now())) {
             state.armed = false;
-            state.stopped = 'expired';
+            state.stopped = EXPIRED;
             letGoOf(name);
             event('scenarioExpired', { scenario: name });
           }

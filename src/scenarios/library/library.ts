@@ -6,7 +6,7 @@ import { ensureFolder, removeFile, writeFileAtomic } from '../../util/files';
 import type { Log } from '../../util/log';
 import type { SavedScenario } from '../engine/armed';
 import type { Engine } from '../engine/engine';
-import type { Loaded, ScenarioStatus } from '../engine/scenario-set';
+import { EXPIRED, type Loaded, type ScenarioStatus } from '../engine/scenario-set';
 import type { Problem } from '../language';
 import type { Scenario } from '../model';
 import { formatted, language } from './language';
@@ -236,7 +236,7 @@ export class Library {
   /** The command line's own rules leave no file behind when their time is over. */
   private sweep(): void {
     const ended = new Set(
-      this.options.engine.status().flatMap(({ name, stopped }) => (stopped === 'expired' ? [name] : [])),
+      this.options.engine.status().flatMap(({ name, stopped }) => (stopped === EXPIRED ? [name] : [])),
     );
     for (const { source } of this.sources.all()) {
       const { file, shared, scenarios } = source;

@@ -85,5 +85,8 @@ describe('connections', () => {
 
 /** Descriptors are closed a moment after their connection: the ends of both sides live in this process. */
 async function settles(before: number): Promise<void> {
-  await until('the descriptors are closed', async () => (await fs.readdir('/proc/self/fd')).length <= before + 2);
+  await until(
+    'the descriptors are closed',
+    async () => (await fs.readdir('/proc/self/fd')).length <= before + 2,
+  );
 }

@@ -91,4 +91,12 @@ describe('what ends a scenario', () => {
     engine.engine.reset();
     expect(await delayed).toBe('OK');
   });
+
+  it('what has expired stays so at a reset', async () => {
+    const engine = new TestEngine(`  expires: 1m\n  ${always}`);
+    await engine.clock.advance(60_000);
+    engine.engine.reset();
+    expect(await stage(engine)).toBe('OK');
+    expect(engine.engine.status()).toMatchObject([{ armed: false, stopped: 'expired' }]);
+  });
 });

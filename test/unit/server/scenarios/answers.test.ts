@@ -131,3 +131,14 @@ it('says of a volume that names a scenario which is not loaded that it is not', 
   await createVolume(driver, { parameters: { scenario: 'test' } });
   expect(lastAnswer(driver, 'CreateVolume').effects.join()).not.toContain('not loaded');
 });
+
+it('keeps names that Kubernetes does not allow from filling the journal', async () => {
+  const driver = await drivers.withSpec('  rules: [{name: r, match: {rpc: Probe}, then: [{delay: 1ms}]}]');
+  const long = 'x'.repeat(100_000);
+  const parameters = { 'csi.storage.k8s.io/pvc/name': long, scenario: long };
+  await driver.csi
+    .CreateVolume({ name: 'v', parameters, volume_capabilities: [mountCapability()] })
+    .catch(() => undefined);
+  for (const entry of driver.driver.journal.entries())
+    expect(JSON.stringify(entry).length).toBeLessThan(20_000);
+});
