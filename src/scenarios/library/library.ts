@@ -10,6 +10,7 @@ import { EXPIRED, type Loaded, type ScenarioStatus } from '../engine/scenario-se
 import type { Problem } from '../language';
 import type { Scenario } from '../model';
 import { formatted, language } from './language';
+import { SharedMachines } from './shared-machines';
 import { documentsOf, fingerprintOf, type Source, stampOf } from './source';
 import { Sources } from './sources';
 import { StateFile } from './state-file';
@@ -61,14 +62,14 @@ export class Library {
   private readonly watcher = new Watcher(() => this.look());
   private readonly switches: SwitchesFile;
   private readonly state: StateFile;
-  /** Of the scenarios that are loaded, by name. */
-  private readonly fingerprints = new Map<string, string>();
+  private readonly machines: SharedMachines;
   /** When each text that is loaded was first armed here, by fingerprint. */
   private firstArmed = new Map<string, number>();
   private seen: Switches;
   private clashes: Problem[] = [];
   private switchesStamp: string | undefined;
   private lookFailed: string | undefined;
+
   constructor(private readonly options: LibraryOptions) {
     const { folder, places, gallery = [], host, clock, engine, log, event } = options;
     this.sources = new Sources({ folder, places, gallery, log, event });
@@ -78,6 +79,13 @@ export class Library {
       () => engine.save(),
       log,
     );
+    this.machines = new SharedMachines({
+      switches: this.switches,
+      log,
+      adopt: (scenario, states) => {
+        for (const [machine, value] of Object.entries(states)) engine.adoptMachine(scenario, machine, value);
+      },
+    });
     this.seen = this.switches.read();
   }
 
@@ -135,18 +143,12 @@ export class Library {
       [...loaded.values()].map(({ fingerprint, first }) => [fingerprint, first] as const),
     );
     engine.load([...loaded.values()], saved);
-    for (const { scenario, fingerprint } of loaded.values()) {
-      if (!this.fingerprints.has(scenario.name) || this.fingerprints.get(scenario.name) !== fingerprint)
-        this.adoptMachines(scenario.name, this.seen.machines[fingerprint] ?? {});
-      this.fingerprints.set(scenario.name, fingerprint);
-    }
+    this.machines.loaded(
+      new Map([...loaded.values()].map(({ scenario, fingerprint }) => [scenario.name, fingerprint])),
+      this.seen,
+    );
     // Since when they are armed must outlive the process, or a time to live would begin anew with each of its lives.
     if (loaded.size > 0) this.state.changed();
-  }
-
-  private adoptMachines(scenario: string, states: Readonly<Record<string, string>>): void {
-    for (const [machine, state] of Object.entries(states))
-      this.options.engine.adoptMachine(scenario, machine, state);
   }
 
   private armed(
@@ -194,43 +196,12 @@ export class Library {
     this.seen = now;
     if (now.resets.count > before.resets.count) engine.reset(now.resets.what || undefined);
     if (now.releases.count > before.releases.count) engine.release(now.releases.what || undefined);
-    for (const [name, fingerprint] of this.fingerprints) {
-      const known = before.machines[fingerprint] ?? {};
-      const changed = Object.entries(now.machines[fingerprint] ?? {}).filter(
-        ([machine, state]) => known[machine] !== state && !this.telling.has(`${fingerprint} ${machine}`),
-      );
-      this.adoptMachines(name, Object.fromEntries(changed));
-    }
+    this.machines.take(before, now);
   }
-
-  /** Machines whose state here the others have not been told of yet: what the file says of them is older. */
-  private readonly telling = new Map<string, number>();
-  private told: Promise<unknown> = Promise.resolve();
 
   /** A rule, or a person, put a machine into another state here: every process has to see it so. */
   shareMachine(scenario: string, machine: string, state: string): void {
-    const fingerprint = this.fingerprints.get(scenario);
-    if (fingerprint === undefined) return;
-    const key = `${fingerprint} ${machine}`;
-    this.telling.set(key, (this.telling.get(key) ?? 0) + 1);
-    // One after the other: the last state has to be the last that is told.
-    this.told = this.told
-      .then(() =>
-        this.switches.change((switches) => {
-          switches.machines[fingerprint] = { ...switches.machines[fingerprint], [machine]: state };
-        }),
-      )
-      .catch((error: unknown) => {
-        this.options.log.error(
-          { scenario, machine, state, error: String(error) },
-          'other processes cannot be told of the state of a machine',
-        );
-      })
-      .finally(() => {
-        const left = (this.telling.get(key) ?? 1) - 1;
-        if (left > 0) this.telling.set(key, left);
-        else this.telling.delete(key);
-      });
+    this.machines.tell(scenario, machine, state);
   }
 
   /** The command line's own rules leave no file behind when their time is over. */
@@ -314,7 +285,7 @@ export class Library {
         );
         // The same text begins anew, too: by its file alone no process could tell that it was put again.
         switches.scenarios[name] = { at };
-        this.forgetMachines(switches, name);
+        this.machines.forget(switches, name);
       }
     });
     return scenarios.map(({ name }) => name);
@@ -339,7 +310,7 @@ export class Library {
     const at = new Date(this.options.clock.now()).toISOString();
     await this.change((switches) => {
       switches.scenarios[name] = { armed: true, at };
-      this.forgetMachines(switches, name);
+      this.machines.forget(switches, name);
     });
   }
 
@@ -352,18 +323,13 @@ export class Library {
     });
   }
 
-  private forgetMachines(switches: Switches, name: string | undefined): void {
-    if (name === undefined) switches.machines = {};
-    else delete switches.machines[this.fingerprints.get(name) ?? ''];
-  }
-
   /** In every process. @throws CsiError NOT_FOUND; Error when it was done here and cannot be told to the others. */
   async reset(name?: string): Promise<void> {
     if (name !== undefined) this.find(name);
     await this.changeOrHere(
       (switches) => {
         switches.resets = { count: switches.resets.count + 1, what: name ?? '' };
-        this.forgetMachines(switches, name);
+        this.machines.forget(switches, name);
       },
       () => this.options.engine.reset(name),
     );
@@ -415,7 +381,7 @@ export class Library {
 
   async stop(): Promise<void> {
     this.watcher.stop();
-    await this.told;
+    await this.machines.settled();
     await this.flush();
   }
 }
