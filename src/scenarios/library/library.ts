@@ -6,12 +6,12 @@ import { ensureFolder, removeFile, writeFileAtomic } from '../../util/files';
 import type { Log } from '../../util/log';
 import type { SavedScenario } from '../engine/armed';
 import type { Engine } from '../engine/engine';
-import { EXPIRED, type Loaded, type ScenarioStatus } from '../engine/scenario-set';
+import { EXPIRED, type ScenarioStatus } from '../engine/scenario-set';
 import type { Problem } from '../language';
-import type { Scenario } from '../model';
+import { Arming, problemOf } from './arming';
 import { formatted, language } from './language';
 import { SharedMachines } from './shared-machines';
-import { documentsOf, fingerprintOf, type Source, stampOf } from './source';
+import { documentsOf, type Source, stampOf } from './source';
 import { Sources } from './sources';
 import { StateFile } from './state-file';
 import { type Switches, SwitchesFile } from './switches';
@@ -63,10 +63,9 @@ export class Library {
   private readonly switches: SwitchesFile;
   private readonly state: StateFile;
   private readonly machines: SharedMachines;
-  /** When each text that is loaded was first armed here, by fingerprint. */
-  private firstArmed = new Map<string, number>();
+  private readonly arming = new Arming();
   private seen: Switches;
-  private clashes: Problem[] = [];
+  private clashes: readonly Problem[] = [];
   private switchesStamp: string | undefined;
   private lookFailed: string | undefined;
 
@@ -120,55 +119,15 @@ export class Library {
   /** Hands the engine what is there now, as the switches say. */
   private load(saved: Record<string, SavedScenario> = {}): void {
     const { engine, clock } = this.options;
-    this.clashes = [];
-    const loaded = new Map<string, Loaded & { file: string; resting: boolean; first: number }>();
-    for (const { source, resting } of this.sources.all())
-      for (const scenario of source.scenarios) {
-        const { file } = source;
-        const other = loaded.get(scenario.name);
-        if (!other) {
-          const enabled = scenario.enabled && !resting;
-          const state = this.armed(scenario, enabled, saved[scenario.name], clock.now());
-          loaded.set(scenario.name, { file, resting, ...state });
-        } else if (other.file !== file && other.resting === resting)
-          this.clashes.push(
-            problemOf(
-              file,
-              `the name "${scenario.name}" is used already by ${other.file}; rename one of them`,
-            ),
-          );
-      }
-    // One that is gone, or says something else now, has no past: if it comes again, it begins anew.
-    this.firstArmed = new Map(
-      [...loaded.values()].map(({ fingerprint, first }) => [fingerprint, first] as const),
-    );
-    engine.load([...loaded.values()], saved);
+    const { loaded, clashes } = this.arming.plan(this.sources.all(), this.seen, saved, clock.now());
+    this.clashes = clashes;
+    engine.load(loaded, saved);
     this.machines.loaded(
-      new Map([...loaded.values()].map(({ scenario, fingerprint }) => [scenario.name, fingerprint])),
+      new Map(loaded.map(({ scenario, fingerprint }) => [scenario.name, fingerprint])),
       this.seen,
     );
     // Since when they are armed must outlive the process, or a time to live would begin anew with each of its lives.
-    if (loaded.size > 0) this.state.changed();
-  }
-
-  private armed(
-    scenario: Scenario,
-    enabled: boolean,
-    saved: SavedScenario | undefined,
-    now: number,
-  ): Loaded & { first: number } {
-    const fingerprint = fingerprintOf(scenario);
-    const turned = own(this.seen.scenarios, scenario.name);
-    const first =
-      this.firstArmed.get(fingerprint) ?? (saved?.fingerprint === fingerprint ? saved.armedAt : now);
-    const armed = turned?.armed ?? enabled;
-    return {
-      scenario,
-      fingerprint,
-      armed,
-      armedAt: armed && turned ? Math.max(first, Date.parse(turned.at)) : first,
-      first,
-    };
+    if (loaded.length > 0) this.state.changed();
   }
 
   /** Looks at once; what changed acts when this returns. Watching does the same by itself. */
@@ -384,13 +343,4 @@ export class Library {
     await this.machines.settled();
     await this.flush();
   }
-}
-
-/** Of a whole document. */
-function problemOf(file: string, message: string): Problem {
-  return { file, line: 1, column: 1, path: 'metadata.name', message, severity: 'error' };
-}
-
-function own<T>(map: Readonly<Record<string, T>>, key: string): T | undefined {
-  return Object.hasOwn(map, key) ? map[key] : undefined;
 }
