@@ -1,17 +1,6 @@
-/** Rows under a head, as wide as they need to be. Nothing a terminal would take for a command gets through. */
-export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  const cells = [head, ...rows].map((row) => row.map(printable));
-  const widths = head.map((_, column) => Math.max(...cells.map((row) => (row[column] ?? '').length)));
-  return cells
-    .map((row) =>
-      row
-        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-        .join('  ')
-        .trimEnd(),
-    )
-    .map((line) => `${line}\n`)
-    .join('');
-}
+import { printable } from '../util/text';
+
+export { table } from '../util/text';
 
 export function print(text: string): void {
   process.stdout.write(text.endsWith('\n') || text === '' ? text : `${text}\n`);
@@ -38,9 +27,3 @@ export function printReached(
       `fake-csi: ${counted(unreachable.length, 'process')} did not answer, and will follow when possible: ${unreachable.map(printable).join(', ')}\n`,
     );
 }
-
-export function printable(text: string): string {
-  return text.replace(CONTROLS, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
-}
-
-const CONTROLS = /\p{Cc}/gu;

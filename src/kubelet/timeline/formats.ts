@@ -1,3 +1,4 @@
+import { table } from '../../util/text';
 import type { ClusterEvent } from '../events';
 import type { Outcome } from '../rehearsal';
 import type { CallEntry, Entry, Timeline } from './timeline';
@@ -110,21 +111,6 @@ export function callsText(calls: readonly CallEntry[]): string {
     call.message ?? '',
   ]);
   return table(['BEGAN', 'TOOK', 'FROM', 'METHOD', 'CODE', 'VOLUME', 'MESSAGE'], rows);
-}
-
-function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  const widths = head.map((_, column) =>
-    Math.max(...[head, ...rows].map((row) => (row[column] ?? '').length)),
-  );
-  return [head, ...rows]
-    .map((row) =>
-      row
-        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-        .join('  ')
-        .trimEnd(),
-    )
-    .map((line) => `${line}\n`)
-    .join('');
 }
 
 /** Where things stand at the end, and why. */

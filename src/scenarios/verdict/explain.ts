@@ -2,8 +2,9 @@ import { invalidArgument, notFound } from '../../csi/status';
 import { CallJoiner, type JournalCall } from '../../journal/calls';
 import type { Miss } from '../../journal/entry';
 import type { TimelineEntry } from '../../journal/merge';
+import { printable } from '../../util/text';
 import { type ArmedRule, ArmedRules, keySentence } from './armed-rules';
-import { callLine, printable } from './text';
+import { callLine } from './text';
 
 /** Why rules fired for a call, or did not. */
 export interface Explanation {

@@ -1,4 +1,5 @@
 import type { JournalCall } from '../../journal/calls';
+import { printable } from '../../util/text';
 import type { ExpectationResult } from './evaluate';
 import { formatMs } from './evaluator';
 import type { Verdict } from './verify';
@@ -38,10 +39,3 @@ export function callLine(call: JournalCall): string {
   const line = words.filter((word) => word !== undefined).join(' ');
   return printable(message === undefined ? line : `${line}: ${message}`);
 }
-
-/** On one line, and nothing that a terminal would take for a command. */
-export function printable(text: string): string {
-  return text.replace(CONTROLS, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
-}
-
-const CONTROLS = /\p{Cc}/gu;
