@@ -1,11 +1,11 @@
 import * as fs from 'node:fs';
-import * as net from 'node:net';
 import * as path from 'node:path';
-import { Client, credentials, type deserialize, Metadata, type serialize } from '@grpc/grpc-js';
 import { connectCsi } from '../../src/csi/client';
 import type { PluginInfo__Output } from '../../src/csi/gen/pluginregistration/PluginInfo';
-import { loadRegistration } from '../../src/csi/load';
 import type { Clock } from '../../src/util/clock';
+import { isListening } from '../../src/util/listening';
+import { compare, highest } from './kubelet-versions';
+import { RegistrationClient } from './registration-client';
 
 const LOOP_MS = 1_000;
 const DIAL_MS = 10_000;
@@ -293,7 +293,7 @@ export class PluginWatcher {
   /** A blocking dial: refused is tried again, and silence is waited for. */
   private dial(file: string, plugin: RegistrationClient): Promise<void> {
     return this.within(DIAL_MS, `failed to dial socket ${file}`, async (signal) => {
-      while (!(await accepts(file))) {
+      while (!(await isListening(file))) {
         // Nothing is under way then.
         this.inFlight -= 1;
         await this.options.clock.sleep(1_000, signal).finally(() => {
@@ -320,83 +320,4 @@ export class PluginWatcher {
       leave.abort();
     }
   }
-}
-
-export class RegistrationClient {
-  private readonly client: Client;
-  private readonly definition = loadRegistration();
-
-  /** @param authority before 1.58, grpc-go sent the path of the socket. */
-  constructor(file: string, authority = 'localhost') {
-    this.client = new Client(`unix:${file}`, credentials.createInsecure(), {
-      'grpc.default_authority': authority,
-      // One kubelet dials again and again: each time anew.
-      'grpc.use_local_subchannel_pool': 1,
-    });
-  }
-
-  ready(): Promise<void> {
-    return new Promise((resolve, reject) => {
-      this.client.waitForReady(Number.POSITIVE_INFINITY, (error) => (error ? reject(error) : resolve()));
-    });
-  }
-
-  getInfo(signal: AbortSignal): Promise<PluginInfo__Output> {
-    return this.call('GetInfo', {}, signal) as Promise<PluginInfo__Output>;
-  }
-
-  async notify(plugin_registered: boolean, error: string, signal: AbortSignal): Promise<void> {
-    await this.call('NotifyRegistrationStatus', { plugin_registered, error }, signal);
-  }
-
-  close(): void {
-    this.client.close();
-  }
-
-  call(method: 'GetInfo' | 'NotifyRegistrationStatus', request: object, signal: AbortSignal) {
-    const { path: name, requestSerialize, responseDeserialize } = this.definition[method];
-    return new Promise<object>((resolve, reject) => {
-      const call = this.client.makeUnaryRequest(
-        name,
-        requestSerialize as serialize<object>,
-        responseDeserialize as deserialize<object>,
-        request,
-        new Metadata(),
-        {},
-        (error, response) =>
-          error ? reject(new Error(`${method}: ${error.details}`)) : resolve(response ?? {}),
-      );
-      signal.addEventListener('abort', () => call.cancel(), { once: true });
-    });
-  }
-}
-
-function accepts(file: string): Promise<boolean> {
-  return new Promise((resolve) => {
-    const socket = net.connect(file);
-    const done = (is: boolean) => {
-      socket.destroy();
-      resolve(is);
-    };
-    socket.once('connect', () => done(true));
-    socket.once('error', () => done(false));
-  });
-}
-
-/** apimachinery's HighestSupportedVersion: what is no version or of a major above 1 does not count. */
-function highest(versions: readonly string[]): number[] | undefined {
-  return versions
-    .filter((text) => /^v?\d+(\.\d+)*$/.test(text))
-    .map((text) => text.replace(/^v/, '').split('.').map(Number))
-    .filter(([major = 0]) => major <= 1)
-    .sort(compare)
-    .at(-1);
-}
-
-function compare(a: readonly number[], b: readonly number[]): number {
-  for (let at = 0; at < Math.max(a.length, b.length); at++) {
-    const difference = (a[at] ?? 0) - (b[at] ?? 0);
-    if (difference !== 0) return difference;
-  }
-  return 0;
 }

@@ -5,7 +5,8 @@ import { createMemoryHost } from '../../src/host/memory';
 import type { JournalEntry } from '../../src/journal/entry';
 import { VirtualClock } from '../../src/util/virtual-clock';
 import { TestDriver, type TestDriverOptions } from './driver';
-import { PluginWatcher, type PluginWatcherOptions, RegistrationClient } from './plugin-watcher';
+import { PluginWatcher, type PluginWatcherOptions } from './plugin-watcher';
+import { RegistrationClient } from './registration-client';
 import { scenarioText } from './scenario-driver';
 
 /** Real I/O on sockets of this process takes far less; what takes longer waits for time to pass. */
