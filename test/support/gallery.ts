@@ -9,19 +9,12 @@ import { Timeline } from '../../src/journal/timeline';
 import { type Verdict, verify } from '../../src/scenarios/verdict/verify';
 import { leaksOf, volumeViews } from '../../src/server/inspect';
 import type { ProcessHooks } from '../../src/server/process-control';
-import { systemClock } from '../../src/util/clock';
 import { VirtualClock } from '../../src/util/virtual-clock';
 import { TestDriver, type TestDriverOptions } from './driver';
+import { galleryFile } from './gallery-files';
+import { KernelsClock } from './kernels-clock';
 import { MIB, type MODE, mountCapability } from './lifecycle';
-
-export const GALLERY = path.join(__dirname, '../../scenarios');
-
-/** Names of the shipped scenarios. */
-export function galleryNames(): string[] {
-  return fs.readdirSync(GALLERY).flatMap((file) => (file.endsWith('.yaml') ? [file.slice(0, -5)] : []));
-}
-
-export const galleryFile = (name: string): string => path.join(GALLERY, `${name}.yaml`);
+import { ATTACHER, KUBELET, type Patience, SIDECAR } from './patience';
 
 /** What a CO sees of a call. */
 export interface Seen<M extends CsiMethod = CsiMethod> {
@@ -29,20 +22,6 @@ export interface Seen<M extends CsiMethod = CsiMethod> {
   message: string;
   reply: ClientResponseOf<M> | undefined;
 }
-
-/** How a CO calls: its deadline, its first pause after a failure, and the longest one, in milliseconds. */
-export interface Patience {
-  deadlineMs: number;
-  firstMs: number;
-  longestMs: number;
-}
-
-/** Of pkg/volume/csi (csiTimeout) and of the kubelet's exponential backoff per operation. */
-export const KUBELET: Patience = { deadlineMs: 120_000, firstMs: 500, longestMs: 122_000 };
-/** Defaults of external-attacher: --timeout, --retry-interval-start, --retry-interval-max. */
-export const ATTACHER: Patience = { deadlineMs: 15_000, firstMs: 1_000, longestMs: 300_000 };
-/** Defaults of external-provisioner, external-resizer and external-snapshotter differ in seconds only. */
-export const SIDECAR: Patience = { deadlineMs: 10_000, firstMs: 1_000, longestMs: 300_000 };
 
 /** Longer than any scenario of the gallery lasts for one volume. */
 const MOST_TRIES = 30;
@@ -65,15 +44,6 @@ export interface Claim {
   capability: VolumeCapability;
   publishContext: Record<string, string>;
 }
-
-/** Where the driver waits for the kernel, a moment at a time, real time has to pass; no rule waits as short as that. */
-class KernelsClock extends VirtualClock {
-  override sleep(ms: number, signal?: AbortSignal): Promise<void> {
-    return ms < KERNEL_MS ? systemClock.sleep(ms, signal) : super.sleep(ms, signal);
-  }
-}
-
-const KERNEL_MS = 500;
 
 /**
  * The parts of Kubernetes that call a driver, playing against one that has a scenario of the gallery: every call is

@@ -3,6 +3,7 @@ import { setMaxListeners } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import * as path from 'node:path';
+import { lockSoon } from '../../host/lock-soon';
 import type { Driver } from '../../server/driver';
 import { UnixSocket } from '../../server/socket';
 import { ensureFolder, errnoOf } from '../../util/files';
@@ -39,8 +40,6 @@ const HEAD_MS = 10_000;
 const BODY_MS = 10_000;
 const HEARTBEAT_MS = 15_000;
 const STOP_MS = 1_000;
-const LOCK_TRIES = 100;
-const LOCK_MS = 10;
 
 /** The control API of one driver. Nothing in it waits for the pipeline of calls. */
 export class ControlServer {
@@ -80,11 +79,12 @@ export class ControlServer {
   }
 
   private async listenOnSocket(): Promise<void> {
-    const { log, layout } = this.driver.env;
+    const { log, layout, host, clock } = this.driver.env;
     const http = this.serve({ kind: 'unix' });
     try {
       ensureFolder(layout.control, 0o700);
-      const unlock = await this.lockFolder();
+      // Two processes that start at one moment must not both find the place free.
+      const unlock = await lockSoon(host, path.join(layout.locks, 'control.lock'), clock);
       try {
         const file = await this.chooseSocket();
         if (file === undefined) return;
@@ -100,19 +100,6 @@ export class ControlServer {
         { folder: layout.control, error: String(error) },
         'no control socket: status, calls and scenarios of this process cannot be asked for',
       );
-    }
-  }
-
-  /** Two processes that start at one moment must not both find the place free. */
-  private async lockFolder(): Promise<() => Promise<void>> {
-    const { host, layout, clock } = this.driver.env;
-    for (let attempt = 1; ; attempt += 1) {
-      try {
-        return await host.lockFile(path.join(layout.locks, 'control.lock'));
-      } catch (error) {
-        if (errnoOf(error) !== 'EAGAIN' || attempt === LOCK_TRIES) throw error;
-        await clock.sleep(LOCK_MS);
-      }
     }
   }
 

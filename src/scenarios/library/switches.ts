@@ -1,7 +1,8 @@
 import * as path from 'node:path';
 import type { Host } from '../../host/host';
+import { lockSoon } from '../../host/lock-soon';
 import type { Clock } from '../../util/clock';
-import { errnoOf, readIfThere, writeFileAtomic } from '../../util/files';
+import { readIfThere, writeFileAtomic } from '../../util/files';
 
 /** What people switched, for every process that shares the data folder: each reads it and does as it says. */
 export interface Switches {
@@ -14,9 +15,6 @@ export interface Switches {
   /** States of machines that are no longer the initial ones: by the fingerprint of the scenario, then by machine. */
   machines: Record<string, Record<string, string>>;
 }
-
-const RETRY_MS = 5;
-const RETRIES = 400;
 
 /** `<data-dir>/scenarios/.switches.json`. */
 export class SwitchesFile {
@@ -53,7 +51,7 @@ export class SwitchesFile {
    * once must not write over each other's file. @returns what it says now.
    */
   async change(edit: (switches: Switches) => void | Promise<void>): Promise<Switches> {
-    const unlock = await this.lock();
+    const unlock = await lockSoon(this.host, `${this.file}.lock`, this.clock);
     try {
       const switches = this.read();
       await edit(switches);
@@ -61,17 +59,6 @@ export class SwitchesFile {
       return switches;
     } finally {
       await unlock();
-    }
-  }
-
-  private async lock(): Promise<() => Promise<void>> {
-    for (let attempt = 0; ; attempt += 1) {
-      try {
-        return await this.host.lockFile(`${this.file}.lock`);
-      } catch (error) {
-        if (errnoOf(error) !== 'EAGAIN' || attempt === RETRIES) throw error;
-        await this.clock.sleep(RETRY_MS);
-      }
     }
   }
 }

@@ -4,7 +4,7 @@ import { parseScenarioFile } from '../../../src/scenarios/language';
 import { verify } from '../../../src/scenarios/verdict/verify';
 import { systemClock } from '../../../src/util/clock';
 import { DriverProcess } from '../../support/driver-process';
-import { galleryFile } from '../../support/gallery';
+import { galleryFile } from '../../support/gallery-files';
 import { createVolume, dispose, mountCapability, publish, stage } from '../../support/lifecycle';
 import { useMachine } from '../../support/machine';
 

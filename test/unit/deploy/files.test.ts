@@ -6,7 +6,7 @@ import {
   readMutableParameters,
   readVolumeParameters,
 } from '../../../src/services/parameters';
-import { galleryNames } from '../../support/gallery';
+import { galleryNames } from '../../support/gallery-files';
 import {
   type ClaimSpec,
   DEPLOY,

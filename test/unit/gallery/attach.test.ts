@@ -1,4 +1,5 @@
-import { ATTACHER, codesOf, injected } from '../../support/gallery';
+import { codesOf, injected } from '../../support/gallery';
+import { ATTACHER } from '../../support/patience';
 import { scene } from './scene';
 
 scene('slow-attach', 'attaches behind the back of a caller who gave up', async (gallery) => {

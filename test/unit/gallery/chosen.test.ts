@@ -1,7 +1,8 @@
 import * as fs from 'node:fs';
 import { tmpdir } from 'node:os';
 import * as path from 'node:path';
-import { codesOf, Gallery, galleryFile } from '../../support/gallery';
+import { codesOf, Gallery } from '../../support/gallery';
+import { galleryFile } from '../../support/gallery-files';
 
 /** A shipped file as a user would change it: what is written below `spec:` comes first. */
 async function withCopy(name: string, spec: string, use: (gallery: Gallery) => Promise<void>): Promise<void> {

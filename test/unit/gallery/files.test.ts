@@ -1,7 +1,7 @@
 import * as fs from 'node:fs';
 import * as path from 'node:path';
 import { formatProblem, parseScenarios } from '../../../src/scenarios/language';
-import { GALLERY, galleryFile, galleryNames } from '../../support/gallery';
+import { GALLERY, galleryFile, galleryNames } from '../../support/gallery-files';
 
 const SCHEMA_LINE = '# yaml-language-server: $schema=./schema.json';
 

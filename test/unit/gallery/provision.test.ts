@@ -1,4 +1,5 @@
-import { codesOf, injected, SIDECAR } from '../../support/gallery';
+import { codesOf, injected } from '../../support/gallery';
+import { SIDECAR } from '../../support/patience';
 import { scene } from './scene';
 
 scene('create-fails-then-works', 'creates at the fourth try', async (gallery) => {

@@ -1,7 +1,7 @@
 import * as path from 'node:path';
 import { Timeline } from '../../../src/journal/timeline';
 import { verify } from '../../../src/scenarios/verdict/verify';
-import { galleryFile } from '../../support/gallery';
+import { galleryFile } from '../../support/gallery-files';
 import { RegisteredDriver, type StageOptions } from '../../support/registered-driver';
 
 const DRIVER = 'fake.csi.test';

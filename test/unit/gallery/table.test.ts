@@ -10,7 +10,7 @@ import { match } from '../../../src/scenarios/language/schema/match';
 import { step } from '../../../src/scenarios/language/schema/steps';
 import { when } from '../../../src/scenarios/language/schema/when';
 import { POINTS } from '../../../src/scenarios/points';
-import { galleryFile, galleryNames } from '../../support/gallery';
+import { galleryFile, galleryNames } from '../../support/gallery-files';
 
 const DOCS = path.join(__dirname, '../../../docs');
 const page = fs.readFileSync(path.join(DOCS, 'scenarios.md'), 'utf8');

@@ -1,5 +1,6 @@
-import { codesOf, type Gallery, injected, SIDECAR } from '../../support/gallery';
+import { codesOf, type Gallery, injected } from '../../support/gallery';
 import { MIB } from '../../support/lifecycle';
+import { SIDECAR } from '../../support/patience';
 import { scene } from './scene';
 
 const grow = (gallery: Gallery, id: string) =>
