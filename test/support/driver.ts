@@ -3,11 +3,13 @@ import { tmpdir } from 'node:os';
 import * as path from 'node:path';
 import type { BackendName } from '../../src/backends/backend';
 import { type CsiClient, connectCsi } from '../../src/csi/client';
+import { loadCsi } from '../../src/csi/load';
 import type { Host } from '../../src/host/host';
 import { Driver, type DriverOptions } from '../../src/server/driver';
 import { parseCapabilities } from '../../src/services/capabilities';
 import { systemClock } from '../../src/util/clock';
 import type { Log } from '../../src/util/log';
+import { once } from '../../src/util/once';
 
 export const silentLog: Log = {
   debug: () => undefined,
@@ -15,6 +17,9 @@ export const silentLog: Log = {
   warn: () => undefined,
   error: () => undefined,
 };
+
+/** Once a test file: loading them takes as long as everything else a driver does to start. */
+export const definitions = once(() => loadCsi());
 
 export interface TestDriverOptions
   extends Partial<Omit<DriverOptions, 'capabilities' | 'dataDir' | 'socket'>> {
@@ -44,6 +49,7 @@ export class TestDriver {
     const dataDir = options.dataDir ?? path.join(dir, 'data');
     const socket = path.join(dir, 'csi.sock');
     const { driver } = await Driver.start({
+      definitions: definitions(),
       nodeId: 'node-1',
       driverName: 'fake.csi.test',
       version: '0.0.0-test',
@@ -67,7 +73,7 @@ export class TestDriver {
       dataDir,
       socket,
     });
-    return new TestDriver(driver, connectCsi(socket), dir, dataDir);
+    return new TestDriver(driver, connectCsi(socket, definitions()), dir, dataDir);
   }
 
   /** Ends the driver and keeps the data folder, as a restart does. */

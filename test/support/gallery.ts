@@ -10,7 +10,7 @@ import { type Verdict, verify } from '../../src/scenarios/verdict/verify';
 import { leaksOf, volumeViews } from '../../src/server/inspect';
 import type { ProcessHooks } from '../../src/server/process-control';
 import { VirtualClock } from '../../src/util/virtual-clock';
-import { TestDriver, type TestDriverOptions } from './driver';
+import { definitions, TestDriver, type TestDriverOptions } from './driver';
 import { galleryFile } from './gallery-files';
 import { KernelsClock } from './kernels-clock';
 import { MIB, type MODE, mountCapability } from './lifecycle';
@@ -169,7 +169,7 @@ export class Gallery {
 
   /** The kubelet opens a connection for every call; here it is enough to do so after one that was lost. */
   private client(): CsiClient {
-    this.connection ??= connectCsi(path.join(this.current.dir, 'csi.sock'));
+    this.connection ??= connectCsi(path.join(this.current.dir, 'csi.sock'), definitions());
     return this.connection;
   }
 
