@@ -46,8 +46,14 @@ export async function inPlace(
   }
 }
 
-/** Unmounts and removes all that is in a place. */
-export const leave = (target: DiskTarget, place: Place): Promise<void> => remove(target.host, place.folder);
+/**
+ * Unmounts and removes all that is in a place, at the end of the stage that it was made for. Loop devices over its images
+ * are autoclear and went with their mounts: a look at one path is enough, where `remove` reads the whole mount table.
+ */
+export async function leave({ host }: DiskTarget, { folder, mountPoint }: Place): Promise<void> {
+  if ((await host.mounts.look(mountPoint)).mount) await letGo(host, mountPoint);
+  await clear(folder);
+}
 
 /**
  * Takes back what a killed process has left of its conditions; those that are meant to stay leave nothing here.
@@ -70,7 +76,10 @@ export async function recoverConditions(host: Host, undoFolder: string): Promise
   return done;
 }
 
-/** Mounts first: the content of one must never be taken for the folder's. */
+/**
+ * Whatever a killed process has left there: it may be mounted anywhere. Mounts first: the content of one must never be taken
+ * for the folder's.
+ */
 async function remove(host: Host, folder: string): Promise<void> {
   if (!(await fs.stat(folder).catch(() => undefined))) return;
   const loops = (await host.loops.list()).filter((loop) => isIn(folder, loop));
@@ -79,6 +88,10 @@ async function remove(host: Host, folder: string): Promise<void> {
   for (const { mountPoint, source } of mounts)
     if (devices.has(source) || mountPoint.startsWith(`${folder}/`)) await letGo(host, mountPoint);
   for (const { index } of loops) await host.loops.detach(index);
+  await clear(folder);
+}
+
+async function clear(folder: string): Promise<void> {
   for (const name of namesIn(folder)) {
     const inside = path.join(folder, name);
     // A folder that is not empty is a mount that did not go: rmdir refuses it.
