@@ -18,9 +18,11 @@ const { variants } = require('./lib/variants.cjs');
 
 const root = path.join(__dirname, '..');
 
-const USAGE = `usage: npm run bench -- [--quick] [--rounds N] [--out FILE] [--peer BINARY | --no-peer]
+const USAGE = `usage: npm run bench -- [--quick] [--rounds N] [--only VARIANT,…] [--out FILE]
+                          [--peer BINARY | --no-peer]
 --quick        one short round, to see that it works
 --rounds N     rounds to take the medians of (default ${PLANS.full.rounds})
+--only VARIANT,…  these alone (ext4, ext4-process, ext4-rules, directory), and no peer: for one question at a time
 --out FILE     write the Markdown there as well
 --peer BINARY  a hostpathplugin already built, instead of building ${VERSION}
 --no-peer      ours alone`;
@@ -28,7 +30,7 @@ const USAGE = `usage: npm run bench -- [--quick] [--rounds N] [--out FILE] [--pe
 class UsageError extends Error {}
 
 function parse(words) {
-  const options = { plan: PLANS.full, out: null, peer: undefined };
+  const options = { plan: PLANS.full, out: null, peer: undefined, only: null };
   const value = (name, given) => {
     if (given === undefined) throw new UsageError(`${name}: expected a value after it`);
     return given;
@@ -41,12 +43,23 @@ function parse(words) {
       if (!Number.isInteger(rounds) || rounds < 1)
         throw new UsageError('--rounds: expected a whole number above 0');
       options.plan = { ...options.plan, rounds };
-    } else if (word === '--out') options.out = value(word, words[++i]);
+    } else if (word === '--only') options.only = value(word, words[++i]).split(',');
+    else if (word === '--out') options.out = value(word, words[++i]);
     else if (word === '--peer') options.peer = path.resolve(value(word, words[++i]));
     else if (word === '--no-peer') options.peer = null;
     else throw new UsageError(`unknown option "${word}"`);
   }
+  if (options.only !== null) options.peer = null;
   return options;
+}
+
+/** Of all variants those that were asked for. */
+function chosen(all, only) {
+  if (only === null) return all;
+  const unknown = only.find((name) => !all.some((variant) => variant.name === name));
+  if (unknown !== undefined)
+    throw new UsageError(`--only: no variant "${unknown}" (${all.map(({ name }) => name).join(', ')})`);
+  return all.filter(({ name }) => only.includes(name));
 }
 
 async function buildClient(children, say) {
@@ -62,7 +75,8 @@ async function buildClient(children, say) {
 
 /** @returns {{ binary: string | null, problem: string | null, name: string }} */
 async function findPeer(children, given, say) {
-  if (given === null) return { binary: null, problem: 'it was not asked for (--no-peer)', name: '' };
+  if (given === null)
+    return { binary: null, problem: 'it was not asked for (--no-peer or --only)', name: '' };
   if (given !== undefined)
     return { binary: given, problem: null, name: `\`${path.basename(given)}\`, given with --peer` };
   const built = await buildHostpath(children, root, say);
@@ -103,7 +117,7 @@ async function main(words) {
   const release = children.stopWithUs();
   const client = await buildClient(children, say);
   const peer = await findPeer(children, options.peer, say);
-  const list = variants(root, peer.binary);
+  const list = chosen(variants(root, peer.binary), options.only);
   release();
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'fcsi-bench-'));
   children.stopWithUs(() => fs.rmSync(folder, { recursive: true, force: true }));

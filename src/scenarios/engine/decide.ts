@@ -1,5 +1,5 @@
 import { once } from '../../util/once';
-import type { After, CounterKey, Stage, When } from '../model';
+import type { After, CounterKey, Scope, Stage, When } from '../model';
 import type { RuleState, ScenarioState } from './armed';
 import type { Count } from './counters';
 import type { CallFacts, KeyMiss, Miss, NodeFacts } from './facts';
@@ -40,11 +40,12 @@ export function decide(rules: readonly RuleState[], call: CallFacts, world: Deci
     const volume = call.volume();
     return volume?.parameters.scenario ?? volume?.attributes.scenario;
   });
+  const scope = once(() => scopeOf(call, world.node));
   for (const state of rules) {
     const { scenario } = state.scenario;
     if (state.scenario.stopped !== undefined || state.scenario.expired(world.now())) continue;
     if (!state.scenario.armed && chosen() !== scenario.name) continue;
-    const outcome = ask(state, call, world);
+    const outcome = ask(state, call, scope, world);
     if ('key' in outcome && 'wanted' in outcome) {
       misses.push({ rule: state.name, ...outcome });
       continue;
@@ -55,9 +56,9 @@ export function decide(rules: readonly RuleState[], call: CallFacts, world: Deci
   return { fires, misses };
 }
 
-function ask(state: RuleState, call: CallFacts, world: DecideWorld): Fire | KeyMiss {
+function ask(state: RuleState, call: CallFacts, scope: () => Scope, world: DecideWorld): Fire | KeyMiss {
   const { rule, counters } = state;
-  const missed = matchCall(rule.match, call, world.node) ?? testTime(state, call, world);
+  const missed = matchCall(rule.match, call, scope) ?? testTime(state, call, world);
   if (missed) return missed;
   const key = keyOf(rule.when.per, call);
   const count = counters.of(key);

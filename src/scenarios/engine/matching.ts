@@ -1,18 +1,18 @@
-import type { Match, Patterns, PodMatch, VolumeMatch } from '../model';
-import type { CallFacts, KeyMiss, NodeFacts, PodFacts, VolumeFacts } from './facts';
-import { scopeOf } from './scope';
+import type { Match, Patterns, PodMatch, Scope, VolumeMatch } from '../model';
+import type { CallFacts, KeyMiss, PodFacts, VolumeFacts } from './facts';
 
 /**
  * Whether a call is one that a rule is about; its method is known to be. Cheap keys come first.
+ * @param scope of the call, for expressions: the same for all rules that are asked.
  * @returns the first key that does not hold, or undefined.
  */
-export function matchCall(match: Match, call: CallFacts, node: () => NodeFacts): KeyMiss | undefined {
+export function matchCall(match: Match, call: CallFacts, scope: () => Scope): KeyMiss | undefined {
   return (
     testPatterns('match.node', match.node, call.nodeId) ??
     (match.volume && matchVolume(match.volume, call.volume())) ??
     (match.pod && matchPod(match.pod, call.pod())) ??
     matchState(match, call) ??
-    matchWhere(match, call, node)
+    matchWhere(match, scope)
   );
 }
 
@@ -59,9 +59,9 @@ function matchState({ state }: Match, call: CallFacts): KeyMiss | undefined {
   };
 }
 
-function matchWhere({ where }: Match, call: CallFacts, node: () => NodeFacts): KeyMiss | undefined {
+function matchWhere({ where }: Match, scope: () => Scope): KeyMiss | undefined {
   if (!where) return undefined;
-  const value = where.evaluate(scopeOf(call, node));
+  const value = where.evaluate(scope());
   if (value === true) return undefined;
   return { key: 'match.where', found: JSON.stringify(value) ?? 'null', wanted: where.source };
 }

@@ -25,9 +25,18 @@ export function scopeOf(call: CallFacts, node: () => NodeFacts, more: Scope = {}
 
 function plainVolume(volume: VolumeFacts | undefined): object | null {
   if (!volume) return null;
-  const { states, capacityBytes, ...rest } = volume;
+  const { id, name, pvc, storageClass, parameters, attributes, fsType, accessModes, block } = volume;
+  const { states, capacityBytes } = volume;
   return {
-    ...rest,
+    id,
+    name,
+    pvc,
+    storageClass,
+    parameters,
+    attributes,
+    fsType,
+    accessModes,
+    block,
     state: states.at(-1) ?? null,
     capacity: capacityBytes === undefined ? null : `${capacityBytes}`,
   };
