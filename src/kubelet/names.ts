@@ -5,6 +5,11 @@ const PLUGIN = 'kubernetes.io/csi';
 /** A plugin's name as a folder: the slash is escaped. */
 const PLUGIN_FOLDER = 'kubernetes.io~csi';
 
+/** The last folder of a staging path is that of the volume's handle. */
+export function stagingKey(volumeHandle: string): string {
+  return sha256(volumeHandle);
+}
+
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
 
 /** The kubelet's name of a volume that a PersistentVolume stands for: two of them with one handle are one volume. */
@@ -64,5 +69,62 @@ export class KubeletPaths {
   /** staging_target_path of a filesystem, made by the kubelet. */
   staging(driver: string, volumeHandle: string): string {
     return path.join(this.globalVolume(driver, volumeHandle), 'globalmount');
+  }
+
+  /** Holds a folder for each driver, and `volumeDevices`. */
+  get csiPlugin(): string {
+    return path.join(this.root, 'plugins', PLUGIN);
+  }
+
+  /** Holds what raw block volumes need besides the pods' own links. */
+  get volumeDevices(): string {
+    return path.join(this.csiPlugin, 'volumeDevices');
+  }
+
+  /** Holds `dev` with a file for each pod, and `data` with vol_data.json. */
+  blockVolume(specName: string): string {
+    return path.join(this.volumeDevices, specName);
+  }
+
+  /** Holds vol_data.json of a raw block volume. */
+  blockData(specName: string): string {
+    return path.join(this.blockVolume(specName), 'data');
+  }
+
+  /** staging_target_path of a raw block volume: a folder, made by the kubelet. */
+  blockStaging(specName: string): string {
+    return path.join(this.volumeDevices, 'staging', specName);
+  }
+
+  /** target_path of a raw block volume: made by the driver, its parent by the kubelet. */
+  blockTarget(specName: string, uid: string): string {
+    return path.join(this.volumeDevices, 'publish', specName, uid);
+  }
+
+  /** The folder of the global map; `globalMapPath` in events. */
+  blockMap(specName: string): string {
+    return path.join(this.blockVolume(specName), 'dev');
+  }
+
+  podDevices(uid: string): string {
+    return path.join(this.pod(uid), 'volumeDevices');
+  }
+
+  podCsiDevices(uid: string): string {
+    return path.join(this.podDevices(uid), PLUGIN_FOLDER);
+  }
+
+  /** The pod's own link to the device; `volumeMapPath` in events is the folder that it is in. */
+  podDevice(uid: string, specName: string): string {
+    return path.join(this.podCsiDevices(uid), specName);
+  }
+
+  /** Where subPaths of a volume are bound: `<container>/<index>` below it. */
+  podSubPaths(uid: string, specName: string): string {
+    return path.join(this.pod(uid), 'volume-subpaths', specName);
+  }
+
+  get registrationSockets(): string {
+    return path.join(this.root, 'plugins_registry');
   }
 }

@@ -42,15 +42,29 @@ export function readVolData(folder: string): Record<string, string> {
   const text = readIfThere(file);
   if (text === undefined)
     throw new Error(`failed to open volume data file [${file}]: open ${file}: no such file or directory`);
-  if (text.trim() === '') throw new Error(`failed to parse volume data file [${file}]: EOF`);
+  try {
+    return parseVolData(text);
+  } catch (error) {
+    throw new Error(`failed to parse volume data file [${file}]: ${(error as Error).message}`);
+  }
+}
+
+/** @throws Error with what is wrong with it: expected is one map of strings */
+export function parseVolData(text: string): Record<string, string> {
+  if (text.trim() === '') throw new Error('EOF');
   let data: unknown;
   try {
     data = JSON.parse(text);
   } catch {
-    throw new Error(`failed to parse volume data file [${file}]: it is not JSON`);
+    throw new Error('it is not JSON');
   }
-  if (typeof data !== 'object' || data === null || Object.values(data).some((v) => typeof v !== 'string'))
-    throw new Error(`failed to parse volume data file [${file}]: it is no map of strings`);
+  if (
+    typeof data !== 'object' ||
+    data === null ||
+    Array.isArray(data) ||
+    Object.values(data).some((value) => typeof value !== 'string')
+  )
+    throw new Error('it is no map of strings');
   return data as Record<string, string>;
 }
 

@@ -3,6 +3,7 @@ import { asModule } from '../command';
 import { calls } from './calls';
 import { doctor } from './doctor';
 import { explain } from './explain';
+import { inspect } from './inspect';
 import { machine } from './machine';
 import { mark } from './mark';
 import { rehearse } from './rehearse';
@@ -19,6 +20,7 @@ export const commands: readonly CommandModule[] = [
   asModule(scenario),
   asModule(rule),
   asModule(rehearse),
+  asModule(inspect),
   asModule(calls),
   asModule(explain),
   asModule(release),

@@ -44,6 +44,8 @@ export const rehearse: Command<Arguments> = {
           describe: 'What to do, one after another (docs/rehearsal.md)',
         },
         kubelet: {
+          // Or yargs takes it for a number, which is none of them.
+          type: 'string',
           choices: ['1.32', '1.36'] as const,
           default: '1.36',
           describe: 'Version whose ways are played',
