@@ -1,6 +1,7 @@
 import type { CommandModule } from 'yargs';
 import { asModule } from '../command';
 import { calls } from './calls';
+import { conformance } from './conformance';
 import { doctor } from './doctor';
 import { explain } from './explain';
 import { inspect } from './inspect';
@@ -20,6 +21,7 @@ export const commands: readonly CommandModule[] = [
   asModule(scenario),
   asModule(rule),
   asModule(rehearse),
+  asModule(conformance),
   asModule(inspect),
   asModule(calls),
   asModule(explain),

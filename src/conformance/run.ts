@@ -1,0 +1,131 @@
+import type { CsiMethod } from '../csi/rpcs';
+import { rpcs } from '../csi/rpcs';
+import { type Case, Failure, type Need, NotApplicable } from './case';
+import type { Connection } from './connection';
+import { askFacts, type Facts, gateText, hasCapability, missingFor } from './facts';
+import type { Hints } from './hints';
+import { Probe, type ProbeSetting } from './probe';
+
+export interface RunOptions
+  extends Pick<
+    ProbeSetting,
+    'timeoutMs' | 'sizeBytes' | 'socket' | 'hasControllerSocket' | 'runDriver' | 'readTraces'
+  > {
+  readonly connection: Connection;
+  readonly cases: readonly Case[];
+  readonly hints: Hints;
+  /** Folder for staging and target paths, which is there; nothing stays in it. */
+  readonly folder: string;
+  /** Distinguishes this run's names from every other run's: letters and digits. */
+  readonly runId: string;
+  /** Milliseconds, for durations. */
+  now(): number;
+  /** Each result as it comes. */
+  readonly told?: (result: Result) => void;
+}
+
+export type Status = 'passed' | 'failed' | 'not applicable';
+
+export interface Result {
+  readonly case: Case;
+  readonly status: Status;
+  /** Why it failed or could not be asked; empty when it passed. */
+  readonly reason: string;
+  readonly failure?: Failure;
+  readonly durationMs: number;
+  /** What the driver would not give back, one line each. */
+  readonly leftBehind: readonly string[];
+}
+
+export interface Run {
+  readonly facts: Facts;
+  readonly results: readonly Result[];
+}
+
+/** Cases one after another, each on volumes of its own. @throws Unreachable when nobody answers */
+export async function runCases(options: RunOptions): Promise<Run> {
+  const { connection, cases, told, timeoutMs } = options;
+  const facts = await askFacts(connection, timeoutMs);
+  const results: Result[] = [];
+  for (const [index, one] of cases.entries()) {
+    const result = await runCase(one, index, options, facts);
+    results.push(result);
+    told?.(result);
+  }
+  return { facts, results };
+}
+
+async function runCase(one: Case, index: number, options: RunOptions, facts: Facts): Promise<Result> {
+  const { connection, timeoutMs, folder, runId, now } = options;
+  const began = now();
+  const probe = new Probe({
+    ...options,
+    facts,
+    section: one.section,
+    folder: `${folder}/${index + 1}-${one.id}`,
+    suffix: `${runId}-${one.id.toLowerCase()}`,
+  });
+  const verdict = await judge(one, probe, options, facts);
+  const leftBehind = await probe.cleanUp();
+  // A driver that one case brought down is not to fail the next one, if it comes back.
+  if (probe.isDriverGone) await connection.send('GetPluginInfo', {}, { timeoutMs, waitForReady: true });
+  return { case: one, ...verdict, durationMs: now() - began, leftBehind };
+}
+
+async function judge(
+  one: Case,
+  probe: Probe,
+  options: RunOptions,
+  facts: Facts,
+): Promise<Pick<Result, 'status' | 'reason' | 'failure'>> {
+  const missing = missingOf(one, options, facts);
+  if (missing !== undefined) return { status: 'not applicable', reason: missing };
+  try {
+    await one.run(probe);
+    return { status: 'passed', reason: '' };
+  } catch (error) {
+    if (error instanceof NotApplicable) return { status: 'not applicable', reason: error.message };
+    if (error instanceof Failure) return { status: 'failed', reason: error.message, failure: error };
+    throw error;
+  }
+}
+
+function missingOf({ rpc, needs = [] }: Case, options: RunOptions, facts: Facts): string | undefined {
+  const method = methodOf(rpc);
+  const closed = method && missingFor(method, facts);
+  const isAboutAbsence = needs.some((need) => need.startsWith('no '));
+  if (closed !== undefined && !isAboutAbsence) return closed;
+  return needs.map((need) => missingNeed(need, options, facts)).find((reason) => reason !== undefined);
+}
+
+/** Of `(any)` and of a whole service there is none. */
+export function methodOf(rpc: string): CsiMethod | undefined {
+  const method = rpc.split('.')[1] ?? '';
+  return Object.hasOwn(rpcs, method) ? (method as CsiMethod) : undefined;
+}
+
+function missingNeed(need: Need, options: RunOptions, facts: Facts): string | undefined {
+  if (need === 'a second endpoint')
+    return options.hasControllerSocket ? undefined : 'needs a second endpoint (--controller-endpoint)';
+  if (need === 'a command')
+    return options.runDriver ? undefined : 'needs a way to start the driver (--command)';
+  if (need === 'places to look in')
+    return options.readTraces ? undefined : "needs the driver's logs and records (--look-in)";
+  if (need.startsWith('hint ')) {
+    const hint = need.slice('hint '.length) as keyof Hints;
+    return options.hints[hint] === undefined ? `needs the hint ${hint} (--hints)` : undefined;
+  }
+  if (need.startsWith('no ')) {
+    const capability = need.slice('no '.length);
+    return hasCapability(facts, capability) ? `${capability} is advertised` : undefined;
+  }
+  return hasCapability(facts, need) ? undefined : `needs ${need}`;
+}
+
+/** What a case asks for, on one line. */
+export function needsText({ rpc, needs = [] }: Case): string {
+  const method = methodOf(rpc);
+  const gates =
+    needs.some((need) => need.startsWith('no ')) || !method ? [] : rpcs[method].gates.map(gateText);
+  return [...new Set([...gates, ...needs])].join(', ');
+}
