@@ -3,14 +3,11 @@ import { Code } from '../../../src/csi/status';
 import type { TestDriver } from '../../support/driver';
 import { DriverProcess } from '../../support/driver-process';
 import { useMachine } from '../../support/machine';
-import { finish, SCENARIOS, type Scenario, type Subject } from './scenarios';
+import { finish, type Subject } from './moves';
+import { SCENARIOS, type Scenario, WAYS, type Way } from './scenarios';
 import { leftIn, subjectOf } from './subjects';
 
 const machine = useMachine();
-
-/** How the CO goes on with a volume after the driver's process was killed and started again. */
-const WAYS = ['repeats the call', 'undoes it', 'deletes the volume'] as const;
-type Way = (typeof WAYS)[number];
 
 const cases = SCENARIOS.flatMap((scenario) => scenario.points.map((point) => ({ ...scenario, point })));
 

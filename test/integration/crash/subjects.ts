@@ -2,7 +2,7 @@ import * as fs from 'node:fs/promises';
 import { idFor } from '../../../src/util/keys';
 import type { Kind } from '../../support/kinds';
 import type { DriverLike } from '../../support/lifecycle';
-import { type Subject, snapshotIdOf } from './scenarios';
+import { type Subject, snapshotIdOf } from './moves';
 
 /** A volume that a scenario can be played with; nothing of it exists yet but the folders of the CO. */
 export async function subjectOf(driver: DriverLike, kind: Kind, prefix: string): Promise<Subject> {
@@ -28,8 +28,8 @@ export async function leftIn(dataDir: string): Promise<string[]> {
   const names = await fs.readdir(dataDir, { recursive: true });
   return names.filter(
     (name) =>
-      !/^(journal|locks|cache|scenarios|volumes|snapshots|groups|undo|nodes(\/node-1(\/(node\.json|stages|publications|undo|mounts))?)?)$/.test(
+      !/^(control|journal|locks|cache|scenarios|volumes|snapshots|groups|undo|nodes(\/node-1(\/(node\.json|stages|publications|undo|mounts))?)?)$/.test(
         name,
-      ) && !/^(journal|locks|scenarios)\//.test(name),
+      ) && !/^(control|journal|locks|scenarios)\//.test(name),
   );
 }

@@ -3,7 +3,7 @@ import * as path from 'node:path';
 import { Code } from '../../../src/csi/status';
 import { KINDS } from '../../support/kinds';
 import { useMachine } from '../../support/machine';
-import { finish, SCENARIOS, type Subject } from '../crash/scenarios';
+import { finish, SCENARIOS, type Subject } from '../crash/moves';
 import { leftIn, subjectOf } from '../crash/subjects';
 
 const machine = useMachine();
