@@ -1,0 +1,43 @@
+// Installs the driver into a cluster as deploy/ does, as far as its sidecars can be had.
+'use strict';
+
+const path = require('node:path');
+
+const { moduleFolder } = require('./programs.cjs');
+
+const ROOT = path.join(__dirname, '../../..');
+
+const OVERLAYS = {
+  'node-only': 'deploy/overlays/node-only',
+  full: 'test/cluster/overlay',
+};
+
+const SNAPSHOT_CLIENT = 'github.com/kubernetes-csi/external-snapshotter/client/v8';
+const ROLLOUT = '--timeout=120s';
+
+/** The CRDs of snapshots and the controller that goes with them, once for all drivers. */
+async function installSnapshots(cluster) {
+  const crds = path.join(moduleFolder('sidecars', SNAPSHOT_CLIENT), 'config/crd');
+  await cluster.mustKubectl(['apply', '--server-side', '-k', crds]);
+  await cluster.mustKubectl(['wait', '--for=condition=Established', 'crd', '--all', ROLLOUT]);
+  await cluster.mustKubectl(['apply', '-k', path.join(ROOT, 'test/cluster/snapshot-controller')]);
+}
+
+/**
+ * Installs the driver and waits until its pods are Ready.
+ * @param {'node-only' | 'full'} overlay full needs the images of the sidecars (`npm run cluster -- build`).
+ * @throws Error with what kubectl said.
+ */
+async function deploy(cluster, overlay) {
+  if (!Object.hasOwn(OVERLAYS, overlay))
+    throw new Error(`expected one of ${Object.keys(OVERLAYS).join(', ')}, found "${overlay}"`);
+  if (overlay === 'full') await installSnapshots(cluster);
+  await cluster.mustKubectl(['apply', '-k', path.join(ROOT, OVERLAYS[overlay])]);
+  const status = ['--namespace=kube-system', 'rollout', 'status', ROLLOUT];
+  await cluster.mustKubectl([...status, 'daemonset/fake-csi-node']);
+  if (overlay === 'node-only') return;
+  for (const name of ['snapshot-controller', 'fake-csi-controller'])
+    await cluster.mustKubectl([...status, `deployment/${name}`]);
+}
+
+module.exports = { deploy };

@@ -1,0 +1,62 @@
+// containerd's store with all images in it, kept from one cluster to the next: to unpack them takes longer than all else.
+'use strict';
+
+const crypto = require('node:crypto');
+const fs = require('node:fs');
+const path = require('node:path');
+
+const { must, run } = require('./command.cjs');
+const { cacheFolder } = require('./programs.cjs');
+
+const PREFIX = 'images-';
+
+/** Other archives are another store, and so is another containerd, which may keep it in another way. */
+async function storeOf(archives) {
+  const hash = crypto.createHash('sha256').update(await must(['containerd', '--version']));
+  for (const file of archives) {
+    const { size, mtimeMs } = fs.statSync(file);
+    hash.update(`${file}\0${size}\0${mtimeMs}\0`);
+  }
+  return path.join(cacheFolder(), `${PREFIX}${hash.digest('hex').slice(0, 16)}`);
+}
+
+/** What is written in place, and so must not be shared. */
+function databases(folder) {
+  return fs.readdirSync(folder, { recursive: true }).filter((name) => name.endsWith('.db'));
+}
+
+/**
+ * A copy that shares the files that are never written again: layers lie below containers and are only read.
+ * @returns {Promise<boolean>} false when it cannot be made, as between two filesystems.
+ */
+async function share(from, to) {
+  const { status } = await run(['cp', '--archive', '--link', from, to]);
+  if (status !== 0) {
+    fs.rmSync(to, { recursive: true, force: true });
+    return false;
+  }
+  for (const name of databases(from)) {
+    fs.rmSync(path.join(to, name));
+    fs.copyFileSync(path.join(from, name), path.join(to, name));
+  }
+  return true;
+}
+
+/**
+ * Gives a containerd that does not run yet the images that are in `archives`.
+ * @returns {Promise<boolean>} false when there is no such store: then they have to be imported.
+ */
+async function restoreImages(layout, archives) {
+  const store = await storeOf(archives);
+  return fs.existsSync(store) && share(store, layout.containerd.root);
+}
+
+/** Keeps what a containerd that does not run has, and no store but this. */
+async function keepImages(layout, archives) {
+  const store = await storeOf(archives);
+  for (const name of fs.readdirSync(cacheFolder()).filter((one) => one.startsWith(PREFIX)))
+    fs.rmSync(path.join(cacheFolder(), name), { recursive: true, force: true });
+  if (await share(layout.containerd.root, `${store}.new`)) fs.renameSync(`${store}.new`, store);
+}
+
+module.exports = { keepImages, restoreImages };
