@@ -3,7 +3,8 @@ import * as path from 'node:path';
 import { Code } from '../../../src/csi/status';
 import { KINDS } from '../../support/kinds';
 import { useMachine } from '../../support/machine';
-import { finish, SCENARIOS, type Subject } from '../crash/moves';
+import { finish, type Subject } from '../crash/moves';
+import { SCENARIOS } from '../crash/scenarios';
 import { leftIn, subjectOf } from '../crash/subjects';
 
 const machine = useMachine();
