@@ -68,18 +68,24 @@ export class Rehearsal {
 
   /** Plays the steps one after another; ends at the first that does not come true. */
   async run(steps: readonly Step[]): Promise<Outcome> {
-    const { time, timeline } = this.options;
+    const { time } = this.options;
     await this.begin();
     let failure: string | undefined;
     for (const step of steps) {
-      timeline.add({ who: 'rehearsal', kind: 'step', text: step.text });
-      failure = await this.play(step);
-      if (failure === undefined) continue;
-      timeline.add({ who: 'rehearsal', kind: 'note', text: failure });
-      break;
+      failure = await this.step(step);
+      if (failure !== undefined) break;
     }
     await time.runUntil(() => true, 0);
     return { passed: failure === undefined, failure, standings: this.standings.all() };
+  }
+
+  /** Plays one step, after `begin`. @returns why it did not come true */
+  async step(step: Step): Promise<string | undefined> {
+    const { timeline } = this.options;
+    timeline.add({ who: 'rehearsal', kind: 'step', text: step.text });
+    const failure = await this.play(step);
+    if (failure !== undefined) timeline.add({ who: 'rehearsal', kind: 'note', text: failure });
+    return failure;
   }
 
   stop(): void {
@@ -91,7 +97,8 @@ export class Rehearsal {
     return this.standings.all();
   }
 
-  private async begin(): Promise<void> {
+  /** Starts nodes and controllers, and waits until the driver is registered. */
+  async begin(): Promise<void> {
     const { time } = this.options;
     await this.cluster.addNode(FIRST_NODE);
     for (const object of this.objects)
@@ -215,7 +222,7 @@ export class Rehearsal {
       const { power } = node.machine;
       if (power) await work(power, node);
       else
-        refused = `"${text}" is not possible with --endpoint: the driver is not ours to stop or start; do it yourself while the rehearsal waits`;
+        refused = `"${text}" is not possible with --endpoint: the driver behind the socket is not ours to stop or start; do it yourself while the rehearsal waits`;
     }).then((failure) => failure ?? refused);
   }
 }

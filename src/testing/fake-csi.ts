@@ -1,7 +1,7 @@
 import * as fs from 'node:fs/promises';
 import * as path from 'node:path';
 import type { CsiClient } from '../csi/client';
-import type { Host } from '../host/host';
+import type { Host, Mounts } from '../host/host';
 import { verdictText } from '../scenarios/verdict/text';
 import { type Verdict, verify } from '../scenarios/verdict/verify';
 import { type Leaks, leaksOf, type VolumeView, volumeViews } from '../server/inspect';
@@ -73,6 +73,11 @@ export class FakeCsi implements AsyncDisposable {
       queries,
       clock,
     };
+  }
+
+  /** @internal Where its mounts are: the machine's table, or the model of one (startKubelet). */
+  get mounts(): Mounts {
+    return this.#parts.host.mounts;
   }
 
   /** A folder for staging or target paths, as a CO makes it; removed at the end. @returns its path */

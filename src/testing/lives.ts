@@ -1,7 +1,7 @@
+import { Life } from '../embedded/life';
 import { Driver, type DriverOptions } from '../server/driver';
 import type { StableClient } from './client';
 import type { Fires } from './fires';
-import { Life } from './life';
 import type { Recording } from './recording';
 
 export interface LivesOptions {

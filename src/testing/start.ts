@@ -1,7 +1,8 @@
 import * as fs from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import * as path from 'node:path';
 import { loadCsi } from '../csi/load';
+import { driverOptions, hostFor } from '../embedded/driver-options';
+import { temporaryFolder } from '../embedded/temporary-folder';
 import { socketPathOf } from '../server/endpoint';
 import { systemClock } from '../util/clock';
 import { writeFileAtomic } from '../util/files';
@@ -12,15 +13,12 @@ import { milliseconds } from './duration';
 import { FakeCsi } from './fake-csi';
 import { Fires } from './fires';
 import { Lives } from './lives';
-import { driverOptions, hostFor, type StartOptions } from './options';
+import type { StartOptions } from './options';
 import { Recording } from './recording';
 import { readScenarios, type ScenarioText } from './scenario-source';
 
 /** The same for every driver, and never changed: reading it takes 50 ms. */
 const definitions = once(() => loadCsi());
-
-/** Where temporary folders are made: of a longer one, a socket's path would have more than its 107 bytes. */
-const LONGEST_TMPDIR = 80;
 
 /**
  * Starts a driver in this process.
@@ -28,8 +26,7 @@ const LONGEST_TMPDIR = 80;
  */
 export async function startFakeCsi(options: StartOptions = {}): Promise<FakeCsi> {
   const scenarios = [options.scenario ?? []].flat().flatMap((source) => readScenarios(source));
-  const root = Buffer.byteLength(tmpdir()) <= LONGEST_TMPDIR ? tmpdir() : '/tmp';
-  const scratch = await fs.realpath(await fs.mkdtemp(path.join(root, 'fake-csi-')));
+  const scratch = temporaryFolder('fake-csi-');
   try {
     return await startIn(scratch, options, scenarios);
   } catch (error) {

@@ -81,7 +81,7 @@ export const rehearse: Command<Arguments> = {
       require('../../kubelet/steps/grammar') as typeof import('../../kubelet/steps/grammar');
     const formats =
       require('../../kubelet/timeline/formats') as typeof import('../../kubelet/timeline/formats');
-    const { rehearse: play } = require('../rehearse/run') as typeof import('../rehearse/run');
+    const { rehearse: play } = require('../../embedded/rehearse') as typeof import('../../embedded/rehearse');
     check(args);
     const isLive = args.endpoint !== undefined && args.format === 'timeline';
     const { outcome, rehearsal, timeline } = await play({

@@ -138,7 +138,7 @@ export function mountFindings({ mounts, find }: Look, place: string, whenStacked
       code: 'mount-dead-device',
       path: place,
       text: `mounted from ${seen?.source}: ${problem}`,
-      kubelet: 'does not look: the pod goes on with input/output errors until it is deleted',
+      kubelet: 'does not look: the pod keeps the mount, with whatever the device still gives',
     });
 }
 

@@ -1,6 +1,6 @@
 import * as fs from 'node:fs';
 import * as path from 'node:path';
-import { rehearse } from '../../../src/cli/rehearse/run';
+import { rehearse } from '../../../src/embedded/rehearse';
 import { parseSteps } from '../../../src/kubelet/steps/grammar';
 
 // Each plays minutes of a cluster's life, on machines that have more to do.

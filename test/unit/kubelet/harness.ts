@@ -1,7 +1,7 @@
 import * as fs from 'node:fs';
 import { tmpdir } from 'node:os';
 import * as path from 'node:path';
-import { type Rehearsed, rehearse } from '../../../src/cli/rehearse/run';
+import { type Rehearsed, rehearse } from '../../../src/embedded/rehearse';
 import type { ClusterEvent } from '../../../src/kubelet/events';
 import { parseSteps } from '../../../src/kubelet/steps/grammar';
 import type { CallEntry } from '../../../src/kubelet/timeline/timeline';

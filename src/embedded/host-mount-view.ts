@@ -1,6 +1,6 @@
 import * as path from 'node:path';
-import type { Mounts } from '../../host/host';
-import type { MountView } from '../../kubelet/csi/mount-view';
+import type { Mounts } from '../host/host';
+import type { MountView } from '../kubelet/csi/mount-view';
 
 /** What a kubelet asks the mount table of a host. */
 export function hostMountView(mountsOf: () => Mounts): MountView {

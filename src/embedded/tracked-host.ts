@@ -1,6 +1,6 @@
-import type { LoopDevice, LoopDevices } from '../../host/host';
-import type { MemoryHost } from '../../host/memory';
-import type { Turns } from '../../util/turns';
+import type { LoopDevice, LoopDevices } from '../host/host';
+import type { MemoryHost } from '../host/memory';
+import type { Turns } from '../util/turns';
 
 /** A machine whose work makes virtual time stand still, and whose processes leave no open descriptor behind. */
 export interface TrackedHost {

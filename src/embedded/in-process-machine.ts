@@ -1,16 +1,16 @@
 import { createHash } from 'node:crypto';
 import * as path from 'node:path';
-import type { CsiDefinitions } from '../../csi/load';
-import { createMemoryHost } from '../../host/memory';
-import { type CallServer, InProcessConnections } from '../../kubelet/in-process-client';
-import type { NodeMachine } from '../../kubelet/machine';
-import { Driver } from '../../server/driver';
-import type { UnaryMethod } from '../../services/index';
-import { Life } from '../../testing/life';
-import { driverOptions, type StartOptions } from '../../testing/options';
-import type { Turns } from '../../util/turns';
-import type { VirtualClock } from '../../util/virtual-clock';
+import type { CsiDefinitions } from '../csi/load';
+import { createMemoryHost } from '../host/memory';
+import { type CallServer, InProcessConnections } from '../kubelet/in-process-client';
+import type { NodeMachine } from '../kubelet/machine';
+import { Driver } from '../server/driver';
+import type { UnaryMethod } from '../services/index';
+import type { Turns } from '../util/turns';
+import type { VirtualClock } from '../util/virtual-clock';
+import { driverOptions, type EmbeddedDriverOptions } from './driver-options';
 import { hostMountView } from './host-mount-view';
+import { Life } from './life';
 import { type TrackedHost, trackedHost } from './tracked-host';
 
 export interface InProcessMachineOptions {
@@ -23,7 +23,7 @@ export interface InProcessMachineOptions {
   readonly seed: number;
   /** Scenario files for this driver. */
   readonly scenarios: readonly string[];
-  readonly start: StartOptions;
+  readonly start: EmbeddedDriverOptions;
   /** A rule ended the process, or it came back. */
   said(text: string): void;
 }
@@ -123,6 +123,12 @@ export class InProcessMachine {
       await living.life.end();
     });
     this.connections.cut();
+  }
+
+  /** Arms scenarios from here on, also for the driver's next lives. @throws ScenarioProblems */
+  async arm(name: string, text: string): Promise<void> {
+    const { living } = this;
+    if (living) await this.options.turns.run(() => living.driver.scenarios.put(text, `${name}.yaml`));
   }
 
   get machine(): NodeMachine {

@@ -1,0 +1,106 @@
+import * as fs from 'node:fs';
+import * as path from 'node:path';
+import type { Manifest } from '../kubelet/manifests/read';
+import { FIRST_NODE } from '../kubelet/rehearsal';
+import { virtualTime } from '../kubelet/time-keeper';
+import { Timeline } from '../kubelet/timeline/timeline';
+import { Turns } from '../util/turns';
+import { VirtualClock } from '../util/virtual-clock';
+import type { EmbeddedDriverOptions } from './driver-options';
+import { InProcessMachine, socketOf } from './in-process-machine';
+import {
+  cleaner,
+  definitions,
+  emptyFolder,
+  type OpenedRehearsal,
+  type OpenOptions,
+  rehearsalIn,
+} from './opened-rehearsal';
+import { temporaryFolder } from './temporary-folder';
+
+export interface InProcessOptions extends OpenOptions {
+  readonly start: EmbeddedDriverOptions;
+  /** Scenario files of the driver. */
+  readonly scenarios: readonly string[];
+}
+
+export interface InProcessRehearsal extends OpenedRehearsal {
+  /** Arms a scenario with every driver. @throws ScenarioProblems */
+  arm(name: string, text: string): Promise<void>;
+}
+
+const DATA_DIR = '/var/lib/fake-csi';
+
+/** With drivers of our own on models of machines, in this process and under virtual time. */
+export async function openInProcess(options: InProcessOptions): Promise<InProcessRehearsal> {
+  const named = options.rootDir === undefined ? undefined : emptyFolder(options.rootDir);
+  const scratch = temporaryFolder('rehearse-');
+  const rootDir = named ?? emptyFolder(path.join(scratch, 'kubelet'));
+  const dataDir = path.join(scratch, 'data');
+  const clock = new VirtualClock();
+  const turns = new Turns();
+  const timeline = new Timeline(
+    clock,
+    cleaner(rootDir, [
+      [dataDir, DATA_DIR],
+      [scratch, '/run'],
+    ]),
+  );
+  const machines: InProcessMachine[] = [];
+  const startMachine = async (nodeName: string, services: 'all' | 'node' | 'controller') => {
+    const machine = new InProcessMachine({
+      nodeName,
+      clock,
+      turns,
+      definitions: definitions(),
+      dataDir,
+      socket: socketOf(dataDir, nodeName),
+      seed: options.seed,
+      scenarios: options.scenarios,
+      start: { ...options.start, services },
+      said: (text) => timeline.add({ who: 'driver', node: nodeName, kind: 'object', text }),
+    });
+    machines.push(machine);
+    await machine.startDriver();
+    return machine.machine;
+  };
+  const removeAll = async () => {
+    for (const machine of machines) await machine.killDriver();
+    fs.rmSync(scratch, { recursive: true, force: true });
+  };
+  try {
+    // With more nodes than one the controllers' plugin is a process of its own, as in a cluster: it outlives every node.
+    const isAlone = nodesOf(options.manifests).size <= 1;
+    const controllerMachine = isAlone ? undefined : await startMachine('controller', 'controller');
+    const rehearsal = rehearsalIn(rootDir, options, {
+      time: virtualTime(clock, turns),
+      timeline,
+      machineFor: (nodeName) => startMachine(nodeName, isAlone ? 'all' : 'node'),
+      ...(controllerMachine && { controllerMachine }),
+    });
+    return {
+      rehearsal,
+      timeline,
+      rootDir,
+      arm: async (name, text) => {
+        for (const machine of machines) await machine.arm(name, text);
+      },
+      close: async () => {
+        rehearsal.stop();
+        await removeAll();
+      },
+    };
+  } catch (error) {
+    await removeAll();
+    throw error;
+  }
+}
+
+/** Nodes that pods name, and the first one. */
+function nodesOf(manifests: readonly Manifest[]): Set<string> {
+  const named = manifests.flatMap((entry) => {
+    if (entry.kind === 'Pod') return entry.manifest.spec.nodeName ?? [];
+    return entry.kind === 'StatefulSet' ? (entry.manifest.spec.template.spec.nodeName ?? []) : [];
+  });
+  return new Set([FIRST_NODE, ...named]);
+}
