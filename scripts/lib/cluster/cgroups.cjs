@@ -1,4 +1,5 @@
-// Control groups of the cluster: one group in each v1 hierarchy, below which are all that containers get.
+// Control groups of the cluster: one group in each hierarchy, below which are all that it makes. The cluster takes its own for
+// the root (a cgroup namespace), so that runc finds what it made at the paths by which it made them.
 'use strict';
 
 const crypto = require('node:crypto');
@@ -16,11 +17,11 @@ function cgroupNameOf(layout) {
   return `fake-csi-${crypto.createHash('sha256').update(layout.folder).digest('hex').slice(0, 8)}`;
 }
 
-/** Mount points of v1 hierarchies, each once though several names lead to it. */
+/** Mount points of all hierarchies of v1, and of v2 where it is beside them. */
 function hierarchies() {
   const lines = fs.readFileSync('/proc/self/mountinfo', 'utf8').trimEnd().split('\n');
   return lines
-    .filter((line) => / - cgroup /.test(line))
+    .filter((line) => / - cgroup2? /.test(line))
     .map((line) => line.split(' ')[4])
     .filter((point) => path.dirname(point) === MOUNTS);
 }
@@ -33,15 +34,22 @@ function allowProcessors(group) {
   }
 }
 
-/** @returns {string} the name of the group, the same in each hierarchy. */
+function groupsOf(layout) {
+  return hierarchies().map((hierarchy) => path.join(hierarchy, cgroupNameOf(layout)));
+}
+
 function createCgroups(layout) {
-  const name = cgroupNameOf(layout);
-  for (const hierarchy of hierarchies()) {
-    const group = path.join(hierarchy, name);
+  for (const group of groupsOf(layout)) {
     fs.mkdirSync(group, { recursive: true });
     allowProcessors(group);
   }
-  return name;
+}
+
+/** The words before a command that makes it a member of `groups`, and all that it starts. */
+function memberWords(groups) {
+  const files = groups.map((group) => path.join(group, 'cgroup.procs'));
+  // A shell is one process for all of it: what it becomes is where it went.
+  return ['sh', '-euc', `for file in ${files.join(' ')}; do echo $$ >"$file"; done; exec "$@"`, 'member'];
 }
 
 /** Removes it and those below it, the innermost first. @returns {boolean} whether all are gone. */
@@ -59,8 +67,8 @@ function removeTree(group) {
 }
 
 async function removeCgroups(layout) {
-  const groups = hierarchies().map((hierarchy) => path.join(hierarchy, cgroupNameOf(layout)));
+  const groups = groupsOf(layout);
   await until(() => groups.every(removeTree), { what: `removing ${groups.join(', ')}`, ms: BUSY_MS });
 }
 
-module.exports = { createCgroups, removeCgroups };
+module.exports = { cgroupNameOf, createCgroups, groupsOf, hierarchies, memberWords, removeCgroups };

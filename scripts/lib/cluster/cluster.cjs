@@ -8,7 +8,7 @@ const path = require('node:path');
 const { must, run } = require('./command.cjs');
 const { COMPONENT_NAMES, argumentsOf } = require('./components.cjs');
 const { DEFAULT_FOLDER, NODE, layoutOf } = require('./layout.cjs');
-const { findInit, insideWords, networkWords, processesIn } = require('./namespaces.cjs');
+const { componentWords, findInit, insideWords, networkWords, processesIn } = require('./namespaces.cjs');
 const { innermostPid, isAlive, programOf, signal } = require('./processes.cjs');
 const { until } = require('./wait.cjs');
 
@@ -46,7 +46,7 @@ class Cluster {
     const words = [this.layout.program(component), ...argumentsOf(this.layout, component)];
     if (this.pidOf(component) !== null) return;
     const log = fs.openSync(this.layout.log(component), 'a');
-    const [command, ...args] = [...insideWords(this.#running()), ...words];
+    const [command, ...args] = [...componentWords(this.#running()), ...words];
     // containerd looks for shims and runc on it.
     const env = { PATH: `${this.layout.bin}:/usr/sbin:/usr/bin:/sbin:/bin`, HOME: '/root' };
     spawn(command, args, { stdio: ['ignore', log, log], detached: true, env }).unref();

@@ -7,8 +7,7 @@ mount --bind "$folder/var-lib" /var/lib
 mount --bind "$folder/var-log" /var/log
 mount -t tmpfs -o mode=755 run /run
 
-# Each v1 hierarchy of the host, from a group of ours down. runc makes groups at absolute paths, and all of them are found
-# again below it.
+# Each hierarchy of the host, from the cluster's group down.
 for hierarchy in /sys/fs/cgroup/*; do
   [ -d "$hierarchy/$cgroup" ] && mount --bind "$hierarchy/$cgroup" "$hierarchy"
 done

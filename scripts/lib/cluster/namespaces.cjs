@@ -1,10 +1,11 @@
-// The mount, network and PID namespaces that a cluster lives in. A first process holds them: when it is killed, the
+// The mount, network, PID and cgroup namespaces that a cluster lives in. A first process holds them: when it is killed, the
 // kernel kills every process in them and takes their mounts down, containers and shims included.
 'use strict';
 
 const { spawn } = require('node:child_process');
 const path = require('node:path');
 
+const { cgroupNameOf, groupsOf, hierarchies, memberWords } = require('./cgroups.cjs');
 const { must } = require('./command.cjs');
 const { NODE, SERVICES } = require('./layout.cjs');
 const { allPids, innermostPid, isAlive, pidNamespaceOf, programOf, signal } = require('./processes.cjs');
@@ -31,7 +32,12 @@ function processesIn(init) {
 
 /** The words before a command that runs as the cluster's own processes do. It starts in /: give absolute paths. */
 function insideWords(init) {
-  return ['nsenter', '--target', String(init), '--mount', '--net', '--pid', '--'];
+  return ['nsenter', '--target', String(init), '--mount', '--net', '--pid', '--cgroup', '--'];
+}
+
+/** The same for what makes groups: it has to be inside the root that it sees, which entering the namespace does not do. */
+function componentWords(init) {
+  return [...insideWords(init), ...memberWords(hierarchies())];
 }
 
 /** The words before a command that reaches the cluster's network and sees the files of the host. */
@@ -41,16 +47,25 @@ function networkWords(init) {
 
 /** @returns {Promise<number>} the first process. */
 async function createNamespaces(layout) {
-  const words = ['--mount', '--net', '--pid', '--fork', '--mount-proc', '--propagation', 'private'];
-  const child = spawn('unshare', [...words, layout.program('init')], { stdio: 'ignore', detached: true });
-  child.unref();
+  const kinds = [
+    '--mount',
+    '--net',
+    '--pid',
+    '--cgroup',
+    '--fork',
+    '--mount-proc',
+    '--propagation',
+    'private',
+  ];
+  const [command, ...words] = [...memberWords(groupsOf(layout)), 'unshare', ...kinds, layout.program('init')];
+  spawn(command, words, { stdio: 'ignore', detached: true }).unref();
   return until(() => findInit(layout), { what: 'the first process of the namespaces', ms: START_MS });
 }
 
 /** Mounts and addresses that the processes find. See furnish.sh. */
-async function furnish(layout, init, cgroup) {
+async function furnish(layout, init) {
   const script = path.join(__dirname, 'furnish.sh');
-  const words = [layout.folder, cgroup, NODE.address, SERVICES.apiServer];
+  const words = [layout.folder, cgroupNameOf(layout), NODE.address, SERVICES.apiServer];
   await must([...insideWords(init), 'sh', '-eu', script, ...words]);
 }
 
@@ -70,6 +85,7 @@ async function destroyNamespaces(init) {
 }
 
 module.exports = {
+  componentWords,
   createNamespaces,
   destroyNamespaces,
   findInit,

@@ -61,8 +61,8 @@ function prepare(layout) {
 
 /** Namespaces with nothing in them but their first process. */
 async function boot({ layout }) {
-  const init = await createNamespaces(layout);
-  await furnish(layout, init, createCgroups(layout));
+  createCgroups(layout);
+  await furnish(layout, await createNamespaces(layout));
   fs.writeFileSync(layout.furnished, '');
 }
 
