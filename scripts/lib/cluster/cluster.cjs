@@ -9,7 +9,7 @@ const { must, run } = require('./command.cjs');
 const { COMPONENT_NAMES, argumentsOf } = require('./components.cjs');
 const { DEFAULT_FOLDER, NODE, layoutOf } = require('./layout.cjs');
 const { componentWords, findInit, insideWords, networkWords, processesIn } = require('./namespaces.cjs');
-const { innermostPid, isAlive, programOf, signal } = require('./processes.cjs');
+const { commandOf, innermostPid, isAlive, programOf, signal } = require('./processes.cjs');
 const { until } = require('./wait.cjs');
 
 const STOP_MS = 30_000;
@@ -152,9 +152,12 @@ class Cluster {
     return fs.readFileSync(`/proc/${this.#running()}/mountinfo`, 'utf8').trimEnd().split('\n');
   }
 
-  /** Processes of the cluster whose program is `name`, as the host numbers them: shims, drivers and those in pods too. */
-  processesRunning(name) {
-    return processesIn(this.#running()).filter((pid) => path.basename(programOf(pid) ?? '') === name);
+  /**
+   * Processes of the cluster whose command line matches, as the host numbers them: those of containers too, such as the
+   * driver's, `/fake-csi serve --services=node/`.
+   */
+  processes(pattern) {
+    return processesIn(this.#running()).filter((pid) => pattern.test(commandOf(pid) ?? ''));
   }
 
   /** One line for each component, in the order of their start. */

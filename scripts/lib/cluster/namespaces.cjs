@@ -8,7 +8,15 @@ const path = require('node:path');
 const { cgroupNameOf, groupsOf, hierarchies, memberWords } = require('./cgroups.cjs');
 const { must } = require('./command.cjs');
 const { NODE, SERVICES } = require('./layout.cjs');
-const { allPids, innermostPid, isAlive, pidNamespaceOf, programOf, signal } = require('./processes.cjs');
+const {
+  allPids,
+  innermostPid,
+  isAlive,
+  parents,
+  pidNamespaceOf,
+  programOf,
+  signal,
+} = require('./processes.cjs');
 const { until } = require('./wait.cjs');
 
 const START_MS = 10_000;
@@ -23,11 +31,17 @@ function findInit(layout) {
   );
 }
 
-/** Every process in the cluster's namespaces, as the host numbers them. */
+/**
+ * Every process of the cluster, as the host numbers them: those in its PID namespace, and below them those of containers,
+ * which have namespaces of their own.
+ */
 function processesIn(init) {
   const namespace = pidNamespaceOf(init);
   if (namespace === null) return [];
-  return allPids().filter((pid) => pidNamespaceOf(pid) === namespace && isAlive(pid));
+  const parentOf = parents();
+  const found = new Set([...parentOf.keys()].filter((pid) => pidNamespaceOf(pid) === namespace));
+  const isOurs = (pid) => pid !== undefined && (found.has(pid) || isOurs(parentOf.get(pid)));
+  return [...parentOf.keys()].filter((pid) => isOurs(pid) && isAlive(pid));
 }
 
 /** The words before a command that runs as the cluster's own processes do. It starts in /: give absolute paths. */

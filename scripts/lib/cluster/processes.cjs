@@ -19,7 +19,12 @@ function allPids() {
     .map(Number);
 }
 
-/** The first word of its command line; empty for kernel threads and zombies, null when there is no such process. */
+/** Its words, with spaces between them; empty for kernel threads and zombies, null when there is no such process. */
+function commandOf(pid) {
+  return read(`/proc/${pid}/cmdline`)?.replaceAll('\0', ' ').trim() ?? null;
+}
+
+/** The first word of its command line. */
 function programOf(pid) {
   return read(`/proc/${pid}/cmdline`)?.split('\0')[0] ?? null;
 }
@@ -37,6 +42,15 @@ function pidNamespaceOf(pid) {
 function innermostPid(pid) {
   const found = /^NSpid:.*\s(\d+)$/m.exec(read(`/proc/${pid}/status`) ?? '');
   return found === null ? null : Number(found[1]);
+}
+
+/** Pid to parent's pid of every process, as this namespace numbers them. */
+function parents() {
+  const found = allPids().map((pid) => [
+    pid,
+    Number(/^PPid:\s+(\d+)$/m.exec(read(`/proc/${pid}/status`) ?? '')?.[1]),
+  ]);
+  return new Map(found.filter(([, parent]) => !Number.isNaN(parent)));
 }
 
 function isZombie(pid) {
@@ -57,4 +71,13 @@ function signal(pid, name) {
   }
 }
 
-module.exports = { allPids, innermostPid, isAlive, pidNamespaceOf, programOf, signal };
+module.exports = {
+  commandOf,
+  allPids,
+  innermostPid,
+  isAlive,
+  parents,
+  pidNamespaceOf,
+  programOf,
+  signal,
+};
