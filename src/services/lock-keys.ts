@@ -12,6 +12,8 @@ type Table = { readonly [M in Method]?: (request: RequestOf<M>) => Keys };
 const controller = (id: string) => `volume ${id} (controller)`;
 const node = (id: string) => `volume ${id} (node)`;
 const both = (id: string) => [controller(id), node(id)];
+/** Two volumes that are staged at one path at once would cover each other. */
+const staging = (path: string) => `staging path ${path}`;
 const snapshot = (id: string) => `snapshot ${id}`;
 const group = (id: string) => `group snapshot ${id}`;
 
@@ -47,8 +49,12 @@ const keys: Table = {
   DeleteVolumeGroupSnapshot: (request) => ({
     exclusive: [group(request.group_snapshot_id), ...request.snapshot_ids.map(snapshot)],
   }),
-  NodeStageVolume: (request) => ({ exclusive: [node(request.volume_id)] }),
-  NodeUnstageVolume: (request) => ({ exclusive: [node(request.volume_id)] }),
+  NodeStageVolume: (request) => ({
+    exclusive: [node(request.volume_id), staging(request.staging_target_path)],
+  }),
+  NodeUnstageVolume: (request) => ({
+    exclusive: [node(request.volume_id), staging(request.staging_target_path)],
+  }),
   NodePublishVolume: (request) => ({ exclusive: [node(request.volume_id), `target ${request.target_path}`] }),
   NodeUnpublishVolume: (request) => ({
     exclusive: [node(request.volume_id), `target ${request.target_path}`],

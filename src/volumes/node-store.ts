@@ -20,6 +20,7 @@ export interface NodeStoreOptions {
  */
 export class NodeStore {
   private readonly stagesByVolume = new Map<string, StageRecord>();
+  private readonly volumesByStagingPath = new Map<string, string>();
   private readonly stagedByVolume = new Map<string, Staged>();
   private readonly heldLoops = new Map<string, number>();
   private readonly publicationsByTarget = new Map<string, PublicationRecord>();
@@ -41,7 +42,7 @@ export class NodeStore {
     for (const folder of [paths.stages, paths.publications, paths.undo, paths.mounts])
       await fs.mkdir(folder, { recursive: true, mode: 0o700 });
     await this.loadFolder<StageRecord>(paths.stages, ['volumeId', 'stagingPath', 'capability'], (r) =>
-      this.stagesByVolume.set(r.volumeId, r),
+      this.keepStage(r),
     );
     await this.loadFolder<PublicationRecord>(
       paths.publications,
@@ -54,18 +55,29 @@ export class NodeStore {
     return this.stagesByVolume.get(volumeId);
   }
 
+  /** Whose stage a path is. */
+  stageAt(stagingPath: string): StageRecord | undefined {
+    const volumeId = this.volumesByStagingPath.get(stagingPath);
+    return volumeId === undefined ? undefined : this.stagesByVolume.get(volumeId);
+  }
+
   stages(): Iterable<StageRecord> {
     return this.stagesByVolume.values();
   }
 
   async putStage(record: StageRecord): Promise<void> {
     await this.write(this.options.paths.stages, record.volumeId, record);
+    this.keepStage(record);
+  }
+
+  private keepStage(record: StageRecord): void {
     this.stagesByVolume.set(record.volumeId, record);
+    this.volumesByStagingPath.set(record.stagingPath, record.volumeId);
   }
 
   /** Keeps in memory what the kernel can tell again after a restart. */
   rememberStage(record: StageRecord, staged: Staged): void {
-    this.stagesByVolume.set(record.volumeId, record);
+    this.keepStage(record);
     this.stagedByVolume.set(record.volumeId, staged);
     this.heldLoops.delete(keyOf(record.volumeId));
   }
@@ -81,6 +93,8 @@ export class NodeStore {
 
   removeStage(volumeId: string): void {
     this.remove(this.options.paths.stages, volumeId);
+    const path = this.stagesByVolume.get(volumeId)?.stagingPath ?? '';
+    if (this.volumesByStagingPath.get(path) === volumeId) this.volumesByStagingPath.delete(path);
     this.stagesByVolume.delete(volumeId);
     this.stagedByVolume.delete(volumeId);
     this.heldLoops.delete(keyOf(volumeId));

@@ -14,6 +14,8 @@ export type VolumeOrigin = 'created' | 'static' | 'ephemeral';
 export interface ContentSource {
   kind: 'snapshot' | 'volume';
   id: string;
+  /** Of a snapshot: when it was made. Ids follow from names, so that a later one may have the same. */
+  createdAt?: string;
 }
 
 /** A volume capability as far as two of them can differ. */

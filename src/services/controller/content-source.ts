@@ -31,6 +31,6 @@ export async function findSource(env: Env, source: ContentSource | undefined): P
     throw failedPrecondition(
       `snapshot ${snapshot.id} is not ready to use before ${snapshot.readyAt}; try again then`,
     );
-  const { backend, fsType, sizeBytes } = snapshot;
-  return { ...source, backend, fsType, sizeBytes: BigInt(sizeBytes) };
+  const { backend, fsType, sizeBytes, createdAt } = snapshot;
+  return { ...source, createdAt, backend, fsType, sizeBytes: BigInt(sizeBytes) };
 }

@@ -86,7 +86,10 @@ async function plan(env: Env, request: Request, parameters: VolumeParameters): P
     claim: parameters.claim,
     attachments: {},
   };
-  if (source) record.source = { kind: source.kind, id: source.id };
+  if (source) {
+    const { kind, id, createdAt } = source;
+    record.source = { kind, id, ...(createdAt !== undefined && { createdAt }) };
+  }
   return record;
 }
 

@@ -124,10 +124,15 @@ export const deleteSnapshot: Handler<'DeleteSnapshot'> = async (env, request, ca
 export function checkNotInUse(env: Env, snapshot: SnapshotRecord): void {
   if (!snapshot.dependent) return;
   for (const volume of env.volumes.values())
-    if (volume.source?.kind === 'snapshot' && volume.source.id === snapshot.id)
+    if (isRestoredFrom(volume, snapshot))
       throw failedPrecondition(
         `snapshot ${snapshot.id} is in use: volume ${volume.id} was restored from it and depends on it; delete that volume first`,
       );
+}
+
+/** From this very snapshot, not from one that had its name before. */
+function isRestoredFrom({ source }: VolumeRecord, { id, createdAt }: SnapshotRecord): boolean {
+  return source?.kind === 'snapshot' && source.id === id && (source.createdAt ?? createdAt) === createdAt;
 }
 
 export const listSnapshots: Handler<'ListSnapshots'> = async (env, request) => {

@@ -21,9 +21,10 @@ export const nodeExpandVolume: Handler<'NodeExpandVolume'> = async (env, request
   const published = store.publicationsOf(volume.id);
   if (!stage || (stage.stagingPath !== path && !published.some((p) => p.targetPath === path)))
     throw notFound(`volume ${volume.id} is neither staged nor published at ${JSON.stringify(path)}`);
-  const grown = request.capacity_range
-    ? await sizeFor(env, volume, sizeAfter(env, volume, request.capacity_range), call)
-    : volume;
+  const size = request.capacity_range
+    ? sizeAfter(env, volume, request.capacity_range)
+    : BigInt(volume.capacityBytes);
+  // All that can be refused is looked at before anything grows: a refused call changes nothing.
   const staged = await inspectStage(env, volume, stage, call);
   if (!staged)
     throw failedPrecondition(
@@ -33,6 +34,7 @@ export const nodeExpandVolume: Handler<'NodeExpandVolume'> = async (env, request
     throw failedPrecondition(
       `volume ${volume.id} is mounted read-only at ${stage.stagingPath} and cannot be grown there`,
     );
+  const grown = await sizeFor(env, volume, size, call);
   let record = stage;
   const order = {
     volume: grown,

@@ -33,6 +33,7 @@ export async function stageVolume(
     if (staged) return staged;
   }
   if (options.implicit) ensureFolder(options.stagingPath, 0o700);
+  checkFree(store.stageAt(options.stagingPath), volume);
   if (await lookAtStaging(env, options.stagingPath, call)) {
     const adopted = existing ? undefined : await adoptStage(env, volume, record, call);
     if (adopted) return adopted;
@@ -162,6 +163,17 @@ function checkRepeat(existing: StageRecord, wanted: StageRecord): void {
   if (existing.readOnly !== wanted.readOnly || !sameCapability(existing.capability, wanted.capability))
     throw alreadyExists(
       `volume ${existing.volumeId} is staged at ${existing.stagingPath} with another volume_capability; unstage it first`,
+    );
+}
+
+/**
+ * A staging path is one volume's (CSI 1.12, NodeStageVolumeRequest.staging_target_path). What is mounted there the kernel
+ * tells; of a raw device there is nothing to see.
+ */
+function checkFree(other: StageRecord | undefined, volume: VolumeRecord): void {
+  if (other && other.volumeId !== volume.id && other.capability.accessType === 'block')
+    throw alreadyExists(
+      `staging_target_path: volume ${other.volumeId} is staged at ${other.stagingPath} as a raw device; a staging path is for one volume, unstage that first or use another one`,
     );
 }
 

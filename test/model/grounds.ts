@@ -1,0 +1,58 @@
+import type { BackendName } from '../../src/backends/backend';
+import type { Ground } from './arbitrary';
+
+const KIB = 1n << 10n;
+const MIB = 1n << 20n;
+
+/** As measured with xfsprogs 6.1; ext4 holds a few files on that. */
+const SMALLEST: Readonly<Record<string, bigint>> = { ext4: 256n * KIB, xfs: 300n * MIB };
+const BLOCK = 4096n;
+
+const common = {
+  nodes: { 'node-1': 3, 'node-2': 2 },
+  defaultSize: 4n * MIB,
+} as const;
+
+/** Disks with a filesystem on them, or raw. */
+function disks(filesystems: readonly string[], longest: number): Ground {
+  return {
+    plugin: {
+      ...common,
+      pool: 1024n * MIB,
+      largest: 512n * MIB,
+      types: ['mount', 'block'],
+      filesystems,
+      smallest: (type, fs) => (type === 'block' ? BLOCK : (SMALLEST[fs || 'ext4'] ?? BLOCK)),
+      disks: true,
+      nodeGrows: true,
+    },
+    sizes: [BLOCK, MIB, 4n * MIB, 5n * MIB + 1n, 16n * MIB, 300n * MIB, 301n * MIB],
+    named: ['', '', ...filesystems],
+    longest,
+  };
+}
+
+/** Folders: a tmpfs, whose size counts, or a plain one. */
+function folders(backend: 'tmpfs' | 'directory', longest: number): Ground {
+  return {
+    plugin: {
+      ...common,
+      pool: 64n * MIB,
+      largest: 32n * MIB,
+      types: ['mount'],
+      filesystems: [backend],
+      smallest: () => BLOCK,
+      disks: false,
+      nodeGrows: backend === 'tmpfs',
+    },
+    sizes: [BLOCK, MIB, 4n * MIB, 16n * MIB, 24n * MIB],
+    named: ['', '', backend],
+    longest,
+  };
+}
+
+/** What each backend is tried with. */
+export function groundOf(backend: BackendName, longest = 40): Ground {
+  if (backend === 'tmpfs' || backend === 'directory') return folders(backend, longest);
+  return disks(['ext4', 'xfs'], longest);
+}
