@@ -27,18 +27,23 @@ function databases(folder) {
 
 /**
  * A copy that shares the files that are never written again: layers lie below containers and are only read.
+ * It is there whole or not at all.
  * @returns {Promise<boolean>} false when it cannot be made, as between two filesystems.
  */
 async function share(from, to) {
-  const { status } = await run(['cp', '--archive', '--link', from, to]);
+  const scratch = `${to}.${process.pid}`;
+  const { status } = await run(['cp', '--archive', '--link', from, scratch]);
   if (status !== 0) {
-    fs.rmSync(to, { recursive: true, force: true });
+    fs.rmSync(scratch, { recursive: true, force: true });
     return false;
   }
   for (const name of databases(from)) {
-    fs.rmSync(path.join(to, name));
-    fs.copyFileSync(path.join(from, name), path.join(to, name));
+    fs.rmSync(path.join(scratch, name));
+    fs.copyFileSync(path.join(from, name), path.join(scratch, name));
   }
+  // Another cluster that came up at the same time has made it.
+  if (fs.existsSync(to)) fs.rmSync(scratch, { recursive: true, force: true });
+  else fs.renameSync(scratch, to);
   return true;
 }
 
@@ -56,7 +61,7 @@ async function keepImages(layout, archives) {
   const store = await storeOf(archives);
   for (const name of fs.readdirSync(cacheFolder()).filter((one) => one.startsWith(PREFIX)))
     fs.rmSync(path.join(cacheFolder(), name), { recursive: true, force: true });
-  if (await share(layout.containerd.root, `${store}.new`)) fs.renameSync(`${store}.new`, store);
+  await share(layout.containerd.root, store);
 }
 
 module.exports = { keepImages, restoreImages };
