@@ -8,6 +8,8 @@ const fs = require('node:fs');
 const { parseArgs } = require('node:util');
 
 const { Cluster, COMPONENT_NAMES, deploy, down, makeDriverImage, up } = require('./lib/cluster/index.cjs');
+const { provideImages } = require('./lib/cluster/container-runtime.cjs');
+const { makeImages } = require('./lib/cluster/images.cjs');
 const { DEFAULT_FOLDER } = require('./lib/cluster/layout.cjs');
 const { buildPrograms, kubernetesVersion } = require('./lib/cluster/programs.cjs');
 const { statusOf } = require('./lib/process.cjs');
@@ -75,8 +77,9 @@ const COMMANDS = {
 
   async image(cluster) {
     const archive = await makeDriverImage(say);
-    if (cluster.init !== null) await cluster.importImages([archive]);
-    say(`the driver's image is ${archive}${cluster.init === null ? '' : ', and in the cluster'}`);
+    const running = cluster.init !== null;
+    if (running) await provideImages(cluster, await makeImages());
+    say(`the driver's image is ${archive}${running ? ', and in the cluster' : ''}`);
     return 0;
   },
 

@@ -1,9 +1,13 @@
 // Installs the driver into a cluster as deploy/ does, as far as its sidecars can be had.
 'use strict';
 
+const fs = require('node:fs');
 const path = require('node:path');
 
-const { moduleFolder } = require('./programs.cjs');
+const { provideImages } = require('./container-runtime.cjs');
+const { driverArchive } = require('./driver-image.cjs');
+const { makeImages } = require('./images.cjs');
+const { moduleFolder, programsOf } = require('./programs.cjs');
 
 const ROOT = path.join(__dirname, '../../..');
 
@@ -23,14 +27,25 @@ async function installSnapshots(cluster) {
   await cluster.mustKubectl(['apply', '-k', path.join(ROOT, 'test/cluster/snapshot-controller')]);
 }
 
+/** Why an overlay's images cannot be had yet, as one sentence; null when they can. */
+function missingImages(overlay) {
+  if (!fs.existsSync(driverArchive())) return "the driver's image is not made: npm run cluster -- image";
+  if (overlay === 'full' && !programsOf('sidecars').complete)
+    return 'the sidecars are not built: npm run cluster -- build';
+  return null;
+}
+
 /**
  * Installs the driver and waits until its pods are Ready.
- * @param {'node-only' | 'full'} overlay full needs the images of the sidecars (`npm run cluster -- build`).
- * @throws Error with what kubectl said.
+ * @param {'node-only' | 'full'} overlay
+ * @throws Error with what kubectl said, or what has to be made first.
  */
 async function deploy(cluster, overlay) {
   if (!Object.hasOwn(OVERLAYS, overlay))
     throw new Error(`expected one of ${Object.keys(OVERLAYS).join(', ')}, found "${overlay}"`);
+  const missing = missingImages(overlay);
+  if (missing !== null) throw new Error(missing);
+  await provideImages(cluster, await makeImages());
   if (overlay === 'full') await installSnapshots(cluster);
   await cluster.mustKubectl(['apply', '-k', path.join(ROOT, OVERLAYS[overlay])]);
   const status = ['--namespace=kube-system', 'rollout', 'status', ROLLOUT];

@@ -10,13 +10,16 @@ const { cacheFolder } = require('./programs.cjs');
 
 const PREFIX = 'images-';
 
+/** Another after it was made again. */
+function identityOf(archive) {
+  const { size, mtimeMs } = fs.statSync(archive);
+  return `${archive} ${size} ${mtimeMs}`;
+}
+
 /** Other archives are another store, and so is another containerd, which may keep it in another way. */
 async function storeOf(archives) {
   const hash = crypto.createHash('sha256').update(await must(['containerd', '--version']));
-  for (const file of archives) {
-    const { size, mtimeMs } = fs.statSync(file);
-    hash.update(`${file}\0${size}\0${mtimeMs}\0`);
-  }
+  for (const archive of archives) hash.update(`${identityOf(archive)}\n`);
   return path.join(cacheFolder(), `${PREFIX}${hash.digest('hex').slice(0, 16)}`);
 }
 
@@ -64,4 +67,4 @@ async function keepImages(layout, archives) {
   await share(layout.containerd.root, store);
 }
 
-module.exports = { keepImages, restoreImages };
+module.exports = { identityOf, keepImages, restoreImages };

@@ -25,7 +25,7 @@ function layoutOf(folder) {
     marker: at('fake-csi-cluster'),
     /** There when the namespaces are furnished. */
     furnished: at('furnished'),
-    /** There when containerd has the images. */
+    /** Names the archives of images that containerd has. */
     imported: at('imported'),
     program: (name) => at('bin', name),
     bin: at('bin'),

@@ -8,8 +8,8 @@ const { createCgroups } = require('./cgroups.cjs');
 const { COMPONENT_NAMES } = require('./components.cjs');
 const { writeConfiguration } = require('./configuration.cjs');
 const { writeCredentials } = require('./credentials.cjs');
+const { startContainerd } = require('./container-runtime.cjs');
 const { down, powerOff } = require('./down.cjs');
-const { keepImages, restoreImages } = require('./image-store.cjs');
 const { makeImages } = require('./images.cjs');
 const { createNamespaces, furnish } = require('./namespaces.cjs');
 const { CLUSTER_PACKAGES, ensurePackages } = require('./packages.cjs');
@@ -66,27 +66,6 @@ async function boot({ layout }) {
   fs.writeFileSync(layout.furnished, '');
 }
 
-/** Containerd with all images: of an earlier cluster, or imported and kept for a later one. */
-async function startContainerd(cluster, archives) {
-  const { layout } = cluster;
-  const had = fs.existsSync(layout.containerd.root);
-  const restored = !had && (await restoreImages(layout, archives));
-  const begin = async () => {
-    cluster.start('containerd');
-    await cluster.ready('containerd');
-  };
-  await begin();
-  if (!restored && !fs.existsSync(layout.imported)) {
-    await cluster.importImages(archives);
-    if (!had) {
-      await cluster.stop('containerd');
-      await keepImages(layout, archives);
-      await begin();
-    }
-  }
-  fs.writeFileSync(layout.imported, '');
-}
-
 async function startControlPlane(cluster) {
   cluster.start('etcd');
   await cluster.ready('etcd');
@@ -95,7 +74,7 @@ async function startControlPlane(cluster) {
 }
 
 /** Starts what does not run, each when what it needs is ready. */
-async function startAll(cluster, archives = []) {
+async function startAll(cluster, archives) {
   await Promise.all([startContainerd(cluster, archives), startControlPlane(cluster)]);
   const rest = ['kubelet', 'kube-controller-manager', 'kube-scheduler'];
   for (const name of rest) cluster.start(name);
@@ -157,7 +136,7 @@ async function whole(cluster) {
 async function reboot(cluster) {
   await powerOff(cluster);
   await boot(cluster);
-  await startAll(cluster);
+  await startAll(cluster, await makeImages());
   await whole(cluster);
 }
 
