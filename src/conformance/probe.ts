@@ -187,9 +187,9 @@ export class Probe extends Calls {
       await this.ok('ControllerUnpublishVolume', { volume_id: id, node_id: this.nodeId });
   }
 
-  /** Where a published or staged volume is: the staging path where there is one. */
-  async placed(fields: VolumeFields = {}): Promise<StagedVolume & { readonly path: string }> {
-    const staged = await this.stage(await this.volume(fields));
+  /** Staged, or published where nothing is staged: `path` is where. */
+  async place(volume: MadeVolume): Promise<StagedVolume & { readonly path: string }> {
+    const staged = await this.stage(volume);
     if (staged.staging !== '') return { ...staged, path: staged.staging };
     const published = await this.publish(staged);
     return { ...published, path: published.target };

@@ -86,7 +86,10 @@ async function judge(
   } catch (error) {
     if (error instanceof NotApplicable) return { status: 'not applicable', reason: error.message };
     if (error instanceof Failure) return { status: 'failed', reason: error.message, failure: error };
-    throw error;
+    // An answer that the case did not think of: the other cases are to be asked all the same.
+    const found = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
+    const failure = new Failure('', 'an answer that can be judged', found);
+    return { status: 'failed', reason: failure.message, failure };
   }
 }
 

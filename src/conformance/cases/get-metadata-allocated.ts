@@ -54,9 +54,9 @@ export const getMetadataAllocated = casesOf('SnapshotMetadata.GetMetadataAllocat
     title: 'starting_offset within an extent: the first tuple ends after it',
     run: async (probe) => {
       const { snapshot_id } = await cut(probe);
-      const [first] = tuplesOf(await probe.ok('GetMetadataAllocated', { snapshot_id }));
-      if (!first) return probe.skip('nothing is allocated in a new volume');
-      const offset = BigInt(first.byte_offset) + BigInt(first.size_bytes) - 1n;
+      const inside = tuplesOf(await probe.ok('GetMetadataAllocated', { snapshot_id })).at(-1);
+      if (!inside) return probe.skip('nothing is allocated in a new volume');
+      const offset = BigInt(inside.byte_offset) + BigInt(inside.size_bytes) - 1n;
       const request = { snapshot_id, starting_offset: `${offset}` };
       const [again] = tuplesOf(await probe.ok('GetMetadataAllocated', request));
       const end = BigInt(again?.byte_offset ?? 0) + BigInt(again?.size_bytes ?? 0);

@@ -4,18 +4,17 @@ import type { Probe } from '../probe';
 
 type Entry = ClientResponseOf<'ListVolumes'>['entries'][number];
 
-/** More pages than this are no list that ends. */
-const MOST_PAGES = 1_000;
-
 /** The pages of one walk through all volumes. */
 async function pages(probe: Probe, max_entries: number): Promise<Entry[][]> {
   const found: Entry[][] = [];
+  const tokens = new Set<string>();
   let starting_token = '';
   do {
     const { entries, next_token } = await probe.ok('ListVolumes', { max_entries, starting_token });
     found.push(entries);
     starting_token = next_token;
-    probe.that(found.length < MOST_PAGES, `fewer than ${MOST_PAGES} pages`, 'another next_token');
+    probe.that(!tokens.has(next_token), 'a next_token that was not given before', JSON.stringify(next_token));
+    tokens.add(next_token);
   } while (starting_token !== '');
   return found;
 }

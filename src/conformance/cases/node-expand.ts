@@ -1,12 +1,18 @@
 import { casesOf } from '../case';
 import type { Probe } from '../probe';
 
-/** A volume in place whose controller has made it twice as large, where there is one that does. */
+/** A volume in place that its controller has made twice as large, where there is one that does: in use if it may be. */
 async function grown(probe: Probe) {
-  const volume = await probe.placed();
+  const made = await probe.volume();
   const required_bytes = `${probe.size * 2n}`;
-  if (probe.serves('ControllerExpandVolume'))
-    await probe.ok('ControllerExpandVolume', { volume_id: volume.id, capacity_range: { required_bytes } });
+  const expand = async () => {
+    if (probe.serves('ControllerExpandVolume'))
+      await probe.ok('ControllerExpandVolume', { volume_id: made.id, capacity_range: { required_bytes } });
+  };
+  const isOnline = probe.has('plugin.ONLINE');
+  if (!isOnline) await expand();
+  const volume = await probe.place(made);
+  if (isOnline) await expand();
   return {
     volume,
     request: {
