@@ -15,7 +15,7 @@ const SAY_EVERY_MS = 15_000;
  * @param {object} what `moduleDir`, `package`, `file`, `ldflags` and, for the messages, `name`.
  * @throws Error with what the compiler said.
  */
-async function goInstallWithProgress({ moduleDir, package: name, file, ldflags, name: short }, say) {
+async function goBuildWithProgress({ moduleDir, package: name, file, ldflags, name: short }, say) {
   const options = { cwd: moduleDir, env: { ...process.env, GOTOOLCHAIN: 'local', CGO_ENABLED: '0' } };
   const needed =
     (await must([findGo(), 'list', '-mod=readonly', '-deps', name], options)).split('\n').length - 1;
@@ -46,4 +46,4 @@ async function goInstallWithProgress({ moduleDir, package: name, file, ldflags, 
   tell();
 }
 
-module.exports = { goInstallWithProgress };
+module.exports = { goBuildWithProgress };

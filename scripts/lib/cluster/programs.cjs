@@ -8,7 +8,7 @@ const os = require('node:os');
 const path = require('node:path');
 
 const { findGo, goProblem } = require('../go.cjs');
-const { goInstallWithProgress } = require('./go-build.cjs');
+const { goBuildWithProgress } = require('./go-build.cjs');
 
 const ROOT = path.join(__dirname, '../../..');
 
@@ -93,7 +93,7 @@ async function buildPrograms(set, say) {
   if (problem !== null) throw new Error(problem);
   fs.mkdirSync(folder, { recursive: true });
   for (const program of programs.filter(({ file }) => !fs.existsSync(file)))
-    await goInstallWithProgress({ moduleDir, ...program }, say);
+    await goBuildWithProgress({ moduleDir, ...program }, say);
 }
 
 /** The version of Kubernetes that is pinned. */
