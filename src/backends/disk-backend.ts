@@ -24,6 +24,7 @@ import { DiskLoops, LOOP_MAJOR } from './disk-loops';
 import { DiskMounting } from './disk-mounting';
 import { DISK_GRANULE, diskSize } from './disk-size';
 
+/** The largest power of two that an int64 holds. */
 const MAX_BYTES = 2n ** 62n;
 
 export interface DiskBackendOptions {
@@ -33,6 +34,8 @@ export interface DiskBackendOptions {
   defaultFsType: FsType;
   /** Growing a mounted ext4 is possible here (CAP_SYS_RESOURCE). */
   growMountedExt4: boolean;
+  /** Bytes of the largest disk file that there can be. Left out: a model of one has no limit but that of its numbers. */
+  largestFile?: () => bigint;
 }
 
 /**
@@ -77,7 +80,7 @@ export class DiskBackend implements Backend {
       accessType === 'block'
         ? DISK_GRANULE
         : this.options.host.filesystems.minimumBytes(this.chooseFsType(fsType));
-    return { minimum, maximum: MAX_BYTES };
+    return { minimum, maximum: this.options.largestFile?.() ?? MAX_BYTES };
   }
 
   async create(

@@ -1,11 +1,14 @@
 import * as path from 'node:path';
 import type { Backend, BackendName } from '../backends/backend';
 import { DiskBackend } from '../backends/disk-backend';
+import { DISK_GRANULE } from '../backends/disk-size';
 import { DirectoryBackend, TmpfsBackend } from '../backends/tree-backends';
 import type { Host } from '../host/host';
 import { advertised } from '../services/capabilities';
 import type { Env } from '../services/env';
 import { keyOf } from '../util/keys';
+import { largestFile as largestFileIn } from '../util/largest-file';
+import { once } from '../util/once';
 import { AttachmentIndex } from '../volumes/attachment-index';
 import { Freezer } from '../volumes/freezer';
 import type { Layout } from '../volumes/layout';
@@ -107,12 +110,13 @@ function makeBackends(
   const growMountedExt4 = abilities.growMountedExt4 === true;
   const mountPointOf = (volumeId: string) => store && path.join(store.paths.mounts, keyOf(volumeId));
   const disks = { host, clock, defaultFsType: fsType, growMountedExt4 };
+  const largestFile = once(() => largestFileIn(options.dataDir, DISK_GRANULE));
   // One machine a process: the model and the kernel are not mixed, since a path can only be looked up in one of them.
   const backends: Backend[] =
     host.kind === 'memory'
       ? [new DiskBackend({ name: 'memory', ...disks })]
       : [
-          new DiskBackend({ name: 'loop', ...disks }),
+          new DiskBackend({ name: 'loop', ...disks, largestFile }),
           new TmpfsBackend(host, mountPointOf),
           new DirectoryBackend(host),
         ];

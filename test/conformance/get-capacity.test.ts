@@ -82,6 +82,21 @@ conformance('GetCapacity', (bench) => {
     expect(await grow(200 * MIB)).toBe('OK');
   });
 
+  test('K03 where nobody set a largest size: no more than a file can have here, and that much is made', async () => {
+    const { maximum_volume_size } = await bench.csi.GetCapacity();
+    const largest = BigInt(maximum_volume_size?.value ?? 0);
+    const create = (bytes: bigint) =>
+      outcome(
+        bench.csi.CreateVolume({
+          name: `K03 ${bytes}`,
+          volume_capabilities: [mountCapability()],
+          capacity_range: { required_bytes: `${bytes}` },
+        }),
+      );
+    expect(await create(largest)).toBe('OK');
+    expect(await create(largest + 1n)).toBe('OUT_OF_RANGE');
+  });
+
   test.each(['ext4', 'xfs', 'btrfs'])('K04 the smallest size for %s is one that is made', async (fsType) => {
     const volume_capabilities = [mountCapability({ fsType })];
     const { minimum_volume_size } = await bench.csi.GetCapacity({ volume_capabilities });

@@ -1,3 +1,4 @@
+import type { Backend } from '../../backends/backend';
 import type { RequestOf } from '../../csi/rpcs';
 import { CsiError } from '../../csi/status';
 import { satisfies } from '../../volumes/node-registry';
@@ -28,14 +29,14 @@ async function limitsFor(env: Env, request: RequestOf<'GetCapacity'>) {
       if (!known.some((segments) => satisfies(segments, topology.segments))) return undefined;
     }
     let minimum = 1n;
-    let maximum = env.settings.maxVolumeBytes;
+    let maximum = least(env.settings.maxVolumeBytes, largestOf(backend));
     for (const capability of request.volume_capabilities.map(recordOf)) {
       if (unadvertisedMode(capability.accessMode, 'controller', env.settings.capabilities)) return undefined;
       if (!backend.accessTypes.includes(capability.accessType)) return undefined;
       const fsType = capability.accessType === 'mount' ? backend.chooseFsType(capability.fsType) : '';
       const limits = backend.limits(fsType, capability.accessType);
       if (limits.minimum > minimum) minimum = limits.minimum;
-      if (limits.maximum < maximum) maximum = limits.maximum;
+      maximum = least(maximum, limits.maximum);
     }
     return minimum <= maximum ? { minimum, maximum } : undefined;
   } catch (error) {
@@ -43,3 +44,11 @@ async function limitsFor(env: Env, request: RequestOf<'GetCapacity'>) {
     throw error;
   }
 }
+
+/** Of whatever kind: what a request that names no capability can hope for. */
+function largestOf(backend: Backend): bigint {
+  const maxima = backend.accessTypes.map((type) => backend.limits('', type).maximum);
+  return maxima.reduce((largest, maximum) => (maximum > largest ? maximum : largest), 0n);
+}
+
+const least = (one: bigint, other: bigint) => (one < other ? one : other);
