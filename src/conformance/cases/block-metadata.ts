@@ -1,15 +1,41 @@
+import * as fs from 'node:fs/promises';
 import type { ClientResponseOf } from '../../csi/rpcs';
-import type { Probe } from '../probe';
+import type { MadeVolume, Probe } from '../probe';
+import { at } from '../scratch';
 
 type Message = ClientResponseOf<'GetMetadataAllocated'>;
 
 const FIXED_LENGTH = 1;
 
-/** A snapshot, of a volume for raw block access where there is such, and its size. */
+const KIB = 1024;
+/** Where blocks are written before a snapshot is cut, and how much at each place. */
+const WRITTEN_AT = [1024 * KIB, 5 * 1024 * KIB];
+const PIECE = Buffer.alloc(64 * KIB, 0x11);
+
+/** A snapshot, of a volume for raw block access with something written to it where there is such, and its size. */
 export async function cut(probe: Probe, more?: Record<string, string>) {
-  const { id, bytes } = await probe.blockVolume();
-  const { snapshot_id, size_bytes } = await probe.snapshot(id, more);
-  return { id, snapshot_id, bytes: BigInt(size_bytes) || bytes };
+  const volume = await probe.blockVolume();
+  await write(probe, volume);
+  const { snapshot_id, size_bytes } = await probe.snapshot(volume.id, more);
+  return { id: volume.id, snapshot_id, bytes: BigInt(size_bytes) || volume.bytes };
+}
+
+/** As a workload with the raw device would. */
+async function write(probe: Probe, volume: MadeVolume): Promise<void> {
+  if (!probe.facts.node) return;
+  const published = await probe.publish(await probe.stage(volume));
+  if ((await at(published.target))?.isBlockDevice()) {
+    const device = await fs.open(published.target, 'r+');
+    try {
+      for (const offset of WRITTEN_AT) await device.write(PIECE, 0, PIECE.length, offset);
+      await device.sync();
+    } finally {
+      await device.close();
+    }
+  }
+  await probe.unpublish(published);
+  await probe.unstage(published);
+  await probe.detach(published);
 }
 
 export const tuplesOf = (messages: readonly Message[]) =>
