@@ -4,11 +4,11 @@ import type { Plugin } from './state';
 
 /** Few names, so that calls meet one another. */
 export const NAMES = {
-  volumes: ['v0', 'v1', 'v2', 'v3'],
+  volumes: ['v0', 'v1', 'v2'],
   snapshots: ['s0', 's1'],
   groups: ['g0', 'g1'],
-  stagingPaths: ['a', 'b', 'c', 'd'],
-  targets: ['t0', 't1', 't2', 't3'],
+  stagingPaths: ['a', 'b', 'c'],
+  targets: ['t0', 't1', 't2'],
 } as const;
 
 /** What sequences are drawn from. */
@@ -110,14 +110,14 @@ function calls(ground: Ground): { [R in Rpc]: [number, fc.Arbitrary<Operations[R
     ControllerModifyVolume: [2, fc.record({ v, changes })],
     ListVolumes: [2, fc.record({ max })],
     GetCapacity: [1, fc.constant({})],
-    CreateSnapshot: [5, fc.record({ s: snapshot, v, dependent: rarely })],
+    CreateSnapshot: [5, fc.record({ s: snapshot, v, dependent: fc.boolean() })],
     DeleteSnapshot: [4, fc.record({ s })],
     GetSnapshot: [2, fc.record({ s })],
     ListSnapshots: [2, listings(max)],
     GetMetadataAllocated: [1, fc.record({ s })],
-    CreateVolumeGroupSnapshot: [3, fc.record({ g, vs: fc.array(v, { minLength: 1, maxLength: 3 }) })],
+    CreateVolumeGroupSnapshot: [5, fc.record({ g, vs: fc.array(v, { minLength: 1, maxLength: 2 }) })],
     DeleteVolumeGroupSnapshot: [3, fc.record({ g, members })],
-    GetVolumeGroupSnapshot: [1, fc.record({ g, members })],
+    GetVolumeGroupSnapshot: [3, fc.record({ g, members })],
     NodeStageVolume: [
       6,
       fc.record({ v, at, access, context: fc.constantFrom('own', 'own', 'own', 'none', 'other') }),
@@ -182,6 +182,44 @@ function journeys(ground: Ground): fc.Arbitrary<Step[]> {
     });
 }
 
+/** What becomes of a snapshot and of what is restored from it, or of a group. */
+function copies(ground: Ground): fc.Arbitrary<Step[]> {
+  const kept = fc.nat(9).map((n) => n > 0);
+  const names = fc.record({ v, from: v, s: snapshot, g, other: member, dependent: fc.boolean() });
+  const asked = { range: null, groupable: true, protect: false };
+  return fc
+    .tuple(names, accesses(ground), fc.array(kept, { minLength: 8, maxLength: 8 }), fc.boolean())
+    .map(([{ v: restored, from, s: name, g: group, other, dependent }, access, keep, grouped]) => {
+      const create: Operation = { rpc: 'CreateVolume', v: from, ...asked, access: [access], source: null };
+      const restore = (of: string): Operation => ({
+        rpc: 'CreateVolume',
+        v: restored,
+        ...asked,
+        access: [access],
+        source: { kind: 'snapshot', of },
+      });
+      const single: Operation[] = [
+        create,
+        { rpc: 'CreateSnapshot', s: name, v: from, dependent },
+        { rpc: 'DeleteVolume', v: from },
+        restore(name),
+        { rpc: 'DeleteSnapshot', s: name },
+      ];
+      const members: Operation[] = [
+        create,
+        { rpc: 'CreateVolumeGroupSnapshot', g: group, vs: [from] },
+        { rpc: 'GetVolumeGroupSnapshot', g: group, members: [other] },
+        { rpc: 'DeleteSnapshot', s: `${group}/${from}` },
+        restore(`${group}/${from}`),
+        { rpc: 'DeleteVolumeGroupSnapshot', g: group, members: [other] },
+        { rpc: 'DeleteVolumeGroupSnapshot', g: group, members: 'own' },
+      ];
+      return (grouped ? members : single)
+        .filter((_one, index) => keep[index])
+        .map((operation) => ({ kind: 'call', operation }));
+    });
+}
+
 /** Sequences of calls, some sent together, with pages of a listing and restarts in between. */
 export function sequences(ground: Ground): fc.Arbitrary<Step[]> {
   const operation = operations(ground);
@@ -200,6 +238,7 @@ export function sequences(ground: Ground): fc.Arbitrary<Step[]> {
     { arbitrary: call, weight: 40 },
     { arbitrary: together, weight: 16 },
     { arbitrary: journeys(ground), weight: 8 },
+    { arbitrary: copies(ground), weight: 5 },
     { arbitrary: page, weight: 4 },
     { arbitrary: restart, weight: 1 },
   );

@@ -5,6 +5,7 @@ import type { Host } from '../../src/host/host';
 import { TestDriver, type TestDriverOptions } from '../support/driver';
 import { NAMES } from './arbitrary';
 import { ownNode } from './node-rules';
+import type { Access, Operation } from './operations';
 import { type Places, placesIn, Sender } from './sender';
 import type { Plugin, State } from './state';
 import { Names } from './translate';
@@ -36,11 +37,10 @@ export class Bench {
     for (const name of NAMES.stagingPaths) await fs.mkdir(places.of(name), { recursive: true });
     await fs.mkdir(places.targets);
     const own = ownNode(options.plugin);
-    const known = names ?? new Names();
+    const known = names ?? (await learnNames(options));
     const sender = new Sender(known, places, own, { backend: options.backend });
     const bench = new Bench(options, driver, driver.dir, places, known, sender);
     await bench.introduceNodes();
-    if (!names) await bench.learnIds();
     return bench;
   }
 
@@ -56,12 +56,10 @@ export class Bench {
     const { driver, dataDir } = this.current;
     this.current.csi.close();
     await (killed ? driver.kill() : driver.stop(1_000));
-    const next = await launch(this.options, dataDir);
-    this.folders.push(next.dir);
-    this.current = next;
+    const { dir } = this.current;
+    this.current = await launch(this.options, dataDir);
+    if (dir !== this.dir) await fs.rm(dir, { recursive: true });
   }
-
-  private readonly folders: string[] = [];
 
   /** The other nodes of the data folder have been there once: each has left its record. */
   private async introduceNodes(): Promise<void> {
@@ -71,27 +69,6 @@ export class Bench {
       await fs.mkdir(path.join(nodes, id));
       await fs.writeFile(path.join(nodes, id, 'node.json'), JSON.stringify({ ...own, id, maxVolumes }));
     }
-  }
-
-  /** The ids of things are known before a sequence begins, so that calls about what is gone can be made. */
-  private async learnIds(): Promise<void> {
-    const { csi } = this.current;
-    const access = [{ type: 'mount', mode: 'SINGLE_NODE_WRITER', fs: '', flags: [] } as const].map((one) => ({
-      ...one,
-      flags: [...one.flags],
-    }));
-    const send = (operation: Parameters<Sender['send']>[1]) => this.sender.send(csi, operation);
-    const kept = { range: null, access, groupable: true, protect: false, source: null };
-    for (const v of NAMES.volumes) await send({ rpc: 'CreateVolume', v, ...kept });
-    for (const s of NAMES.snapshots) {
-      await send({ rpc: 'CreateSnapshot', s, v: NAMES.volumes[0], dependent: false });
-      await send({ rpc: 'DeleteSnapshot', s });
-    }
-    for (const g of NAMES.groups) {
-      await send({ rpc: 'CreateVolumeGroupSnapshot', g, vs: [...NAMES.volumes] });
-      await send({ rpc: 'DeleteVolumeGroupSnapshot', g, members: 'own' });
-    }
-    for (const v of NAMES.volumes) await send({ rpc: 'DeleteVolume', v });
   }
 
   /** What the machine and the data folder hold that the state does not explain; empty when nothing. */
@@ -145,7 +122,8 @@ export class Bench {
       if (below(mountPoint)) await host.mounts.unmount(mountPoint, { lazy: true }).catch(() => undefined);
     for (const { index, backing } of await host.loops.list())
       if (below(backing.path)) await host.loops.detach(index);
-    for (const folder of [this.dir, ...this.folders]) await fs.rm(folder, { recursive: true, force: true });
+    for (const folder of new Set([this.dir, this.current.dir]))
+      await fs.rm(folder, { recursive: true, force: true });
   }
 }
 
@@ -162,4 +140,30 @@ function launch({ host, backend, plugin, driver }: BenchOptions, dataDir?: strin
     ...driver,
     ...(dataDir !== undefined && { dataDir }),
   });
+}
+
+/**
+ * The ids that a driver gives to names are known before a sequence begins, so that calls can be made about what is gone.
+ * One that nobody has spoilt tells them.
+ */
+async function learnNames(options: BenchOptions): Promise<Names> {
+  const driver = await launch({ ...options, driver: {} });
+  const names = new Names();
+  const { backend, plugin } = options;
+  const sender = new Sender(names, placesIn(driver.dir), ownNode(plugin), { backend });
+  const send = async (operation: Operation) => {
+    const { code, message } = await sender.send(driver.csi, operation);
+    if (code !== 'OK') throw new Error(`${operation.rpc}: ${code}: ${message}`);
+  };
+  const access: Access[] = [{ type: 'mount', mode: 'SINGLE_NODE_WRITER', fs: '', flags: [] }];
+  const asked = { range: null, access, groupable: true, protect: false, source: null };
+  try {
+    for (const v of NAMES.volumes) await send({ rpc: 'CreateVolume', v, ...asked });
+    for (const s of NAMES.snapshots)
+      await send({ rpc: 'CreateSnapshot', s, v: NAMES.volumes[0], dependent: false });
+    for (const g of NAMES.groups) await send({ rpc: 'CreateVolumeGroupSnapshot', g, vs: [...NAMES.volumes] });
+    return names;
+  } finally {
+    await driver.close();
+  }
 }

@@ -9,8 +9,8 @@ const SMALLEST: Readonly<Record<string, bigint>> = { ext4: 256n * KIB, xfs: 300n
 const BLOCK = 4096n;
 
 const common = {
-  nodes: { 'node-1': 3, 'node-2': 2 },
-  defaultSize: 4n * MIB,
+  nodes: { 'node-1': 2, 'node-2': 1 },
+  defaultSize: 2n * MIB,
 } as const;
 
 /** Disks with a filesystem on them, or raw. */
@@ -18,7 +18,7 @@ function disks(filesystems: readonly string[], longest: number): Ground {
   return {
     plugin: {
       ...common,
-      pool: 1024n * MIB,
+      pool: 700n * MIB,
       largest: 512n * MIB,
       types: ['mount', 'block'],
       filesystems,
@@ -27,7 +27,7 @@ function disks(filesystems: readonly string[], longest: number): Ground {
       nodeGrows: true,
     },
     sizes: [BLOCK, MIB, 4n * MIB, 5n * MIB + 1n, 16n * MIB, 300n * MIB, 301n * MIB],
-    named: ['', '', ...filesystems],
+    named: ['', '', '', ...filesystems, 'zfs'],
     longest,
   };
 }
@@ -37,7 +37,7 @@ function folders(backend: 'tmpfs' | 'directory', longest: number): Ground {
   return {
     plugin: {
       ...common,
-      pool: 64n * MIB,
+      pool: 36n * MIB,
       largest: 32n * MIB,
       types: ['mount'],
       filesystems: [backend],
@@ -46,7 +46,7 @@ function folders(backend: 'tmpfs' | 'directory', longest: number): Ground {
       nodeGrows: backend === 'tmpfs',
     },
     sizes: [BLOCK, MIB, 4n * MIB, 16n * MIB, 24n * MIB],
-    named: ['', '', backend],
+    named: ['', '', '', backend, 'zfs'],
     longest,
   };
 }
