@@ -1,11 +1,15 @@
+import * as fs from 'node:fs/promises';
 import * as path from 'node:path';
 import type { Mounts } from '../host/host';
 import type { MountView } from '../kubelet/csi/mount-view';
 
-/** What a kubelet asks the mount table of a host. */
-export function hostMountView(mountsOf: () => Mounts): MountView {
+/** What a kubelet asks the mount table of a host, and the few mounts it makes there. `isModel`: files in a volume are none on the disk. */
+export function hostMountView(mountsOf: () => Mounts, isModel: boolean): MountView {
   return {
     isMountPoint: async (place) => (await mountsOf().look(place)).mount !== null,
+    bind: (source, target) => mountsOf().bind({ source, target, readOnly: false, options: [] }),
+    unmount: (target) => mountsOf().unmount(target),
+    folderIn: (volume, subPath) => (isModel ? existing(volume) : folderIn(volume, subPath)),
     references: async (place) => {
       const entries = await mountsOf().list();
       const own = entries.findLast(({ mountPoint }) => mountPoint === path.resolve(place));
@@ -21,4 +25,28 @@ export function hostMountView(mountsOf: () => Mounts): MountView {
         .map(({ mountPoint }) => mountPoint);
     },
   };
+}
+
+/** In a model a volume has no files of its own: its root stands for what is in it. */
+async function existing(volume: string): Promise<string> {
+  await fs.access(volume);
+  return volume;
+}
+
+/** Folder by folder, so that nothing is made behind a link that leads elsewhere. @throws Error */
+async function folderIn(volume: string, subPath: string): Promise<string> {
+  const root = await fs.realpath(volume);
+  let place = root;
+  for (const name of subPath.split('/').filter((part) => part !== '' && part !== '.')) {
+    place = path.join(place, name);
+    const next = await fs.realpath(place).catch(async (error: NodeJS.ErrnoException) => {
+      if (error.code !== 'ENOENT') throw error;
+      await fs.mkdir(place, { mode: 0o750 });
+      return place;
+    });
+    if (next !== root && !next.startsWith(`${root}/`))
+      throw new Error(`subpath "${next}" not within volume path "${root}"`);
+    place = next;
+  }
+  return place;
 }

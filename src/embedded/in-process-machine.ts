@@ -133,7 +133,7 @@ export class InProcessMachine {
 
   get machine(): NodeMachine {
     return {
-      mounts: hostMountView(() => this.kernel.host.mounts),
+      mounts: hostMountView(() => this.kernel.host.mounts, true),
       connect: () => this.connections.connect(),
       power: {
         restartDriver: () => this.restartDriver(),

@@ -22,7 +22,7 @@ import { temporaryFolder } from './temporary-folder';
 export interface SocketOptions extends OpenOptions {
   readonly endpoint: string;
   /** Where the driver's mounts are looked for (default: the machine's own table). */
-  readonly mounts?: Mounts;
+  readonly machine?: { readonly mounts: Mounts; readonly isModel: boolean };
   readonly onEntry?: (entry: Entry) => void;
 }
 
@@ -32,14 +32,17 @@ export async function openOverSocket(options: SocketOptions): Promise<OpenedRehe
   const named = options.rootDir === undefined ? undefined : emptyFolder(options.rootDir);
   const scratch = temporaryFolder('rehearse-');
   const rootDir = named ?? emptyFolder(path.join(scratch, 'kubelet'));
-  const mounts = options.mounts ?? mountsOfMachine(scratch);
+  const { mounts, isModel } = options.machine ?? { mounts: mountsOfMachine(scratch), isModel: false };
   const timeline = new Timeline(systemClock, cleaner(rootDir, []), options.onEntry);
   const machineFor: MachineFor = async (nodeName) => {
     if (nodeName !== FIRST_NODE)
       throw new Error(
         `node ${nodeName}: with --endpoint there is one node, ${FIRST_NODE}: the driver is on one machine`,
       );
-    return { mounts: hostMountView(() => mounts), connect: () => connectCsi(socket, definitions()) };
+    return {
+      mounts: hostMountView(() => mounts, isModel),
+      connect: () => connectCsi(socket, definitions()),
+    };
   };
   const rehearsal = (() => {
     try {
@@ -57,8 +60,7 @@ export async function openOverSocket(options: SocketOptions): Promise<OpenedRehe
       rehearsal.stop();
       // What the driver left mounted is its own, and must not be removed as files.
       const left =
-        options.mounts === undefined &&
-        (await mounts.list()).some(({ mountPoint }) => mountPoint.startsWith(`${scratch}/`));
+        !isModel && (await mounts.list()).some(({ mountPoint }) => mountPoint.startsWith(`${scratch}/`));
       if (left)
         process.stderr.write(
           `fake-csi: mounts are left below ${scratch}: unmount them, then remove the folder\n`,

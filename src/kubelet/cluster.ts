@@ -4,6 +4,7 @@ import { ApiServer } from './api-server';
 import { AttachDetachController } from './controllers/attach-detach-controller';
 import { Attacher } from './controllers/attacher';
 import type { ControllerEnvironment } from './controllers/controller-environment';
+import { EphemeralVolumeController } from './controllers/ephemeral-volume-controller';
 import { PersistentVolumeController } from './controllers/persistent-volume-controller';
 import { PodGarbageCollector } from './controllers/pod-garbage-collector';
 import { Provisioner } from './controllers/provisioner';
@@ -72,6 +73,7 @@ export class Cluster {
       events,
       seeded,
       signal: this.life.signal,
+      version: options.version,
       connect: () => (options.controllerMachine ?? this.firstNode().machine).connect(),
       driverName: () => this.pluginName,
     };
@@ -89,6 +91,7 @@ export class Cluster {
   }
 
   startControllers(): void {
+    new EphemeralVolumeController(this.controllers).start();
     new PersistentVolumeController(this.controllers).start();
     new Scheduler(this.controllers).start();
     new PodGarbageCollector(this.controllers).start();
@@ -110,6 +113,7 @@ export class Cluster {
       volumesAttached: [],
       labels: new Map(),
       allocatable: new Map(),
+      topologyKeys: new Map(),
       csiDrivers: new Map(),
       lastHeartbeat: clock.now(),
     };

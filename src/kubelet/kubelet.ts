@@ -16,12 +16,13 @@ import { cleanUpOrphans } from './orphans';
 import { PluginRegistration } from './plugin-registration';
 import { PodWorker, type PodWorkerHost } from './pod-worker';
 import type { Seeded } from './seeded';
+import { ServiceAccountTokens } from './service-account-tokens';
 import type { Timeline } from './timeline/timeline';
 import { type Behaviour, behaviourOf, type KubeletVersion } from './versions';
 import { watchVolumeStats } from './volume-stats';
 import { ActualStateOfWorld } from './volumemanager/actual-state-of-world';
 import { DesiredStateOfWorld } from './volumemanager/desired-state-of-world';
-import type { OperationEnvironment } from './volumemanager/mount-operations';
+import type { OperationEnvironment } from './volumemanager/operation-errors';
 import { OperationExecutor } from './volumemanager/operation-executor';
 import { csiVolumesOf, Populator } from './volumemanager/populator';
 import { Reconciler } from './volumemanager/reconciler';
@@ -119,7 +120,21 @@ export class Kubelet implements PodWorkerHost {
     const { nodeName, api, clock, timeline, paths, mounts, calls, behaviour, asw, events, registration } =
       this;
     const isRegistered = (driver: string) => registration.isRegistered(driver);
-    return { nodeName, api, clock, timeline, paths, mounts, calls, behaviour, asw, events, isRegistered };
+    const tokens = new ServiceAccountTokens(clock, this.seeded);
+    return {
+      nodeName,
+      api,
+      clock,
+      timeline,
+      paths,
+      mounts,
+      calls,
+      behaviour,
+      tokens,
+      asw,
+      events,
+      isRegistered,
+    };
   }
 
   /** Something happened that loops may have waited for. */
@@ -214,6 +229,13 @@ export class Kubelet implements PodWorkerHost {
       unmounted: names((unique) => asw.get(unique)?.pods.get(uid)?.state !== 'Mounted'),
       unattached: names((unique) => asw.get(unique) === undefined),
     };
+  }
+
+  specNameOf({ meta }: Pod, volume: string): string | undefined {
+    return this.dsw
+      .all()
+      .map(({ pods }) => pods.get(meta.uid))
+      .find((wanted) => wanted?.outerNames.includes(volume))?.spec.specName;
   }
 
   areVolumesMounted(pod: Pod): boolean {

@@ -25,16 +25,49 @@ export interface InlineCsiVolume {
   readonly nodePublishSecretRef: string | undefined;
 }
 
+/** A volume in a container's filesystem. */
+export interface ContainerMount {
+  readonly container: string;
+  /** Of it among the container's volumeMounts: a part of the path of its bind. */
+  readonly index: number;
+  readonly volume: string;
+  /** A folder or file in the volume; undefined: all of it. */
+  readonly subPath: string | undefined;
+}
+
 export interface PodVolume {
   readonly name: string;
   readonly claim: { readonly claimName: string; readonly readOnly: boolean } | undefined;
   readonly csi: InlineCsiVolume | undefined;
+  /** A generic ephemeral volume: what its claim (in `claim`) is made of, with the pod as its owner. */
+  readonly template: ClaimTemplate | undefined;
+}
+
+export interface ClaimTemplate {
+  readonly storageClassName: string | undefined;
+  readonly accessModes: readonly AccessMode[];
+  readonly volumeMode: VolumeMode;
+  readonly requestBytes: bigint;
+}
+
+/** A topology term: every label with its value. */
+export type Segments = Readonly<Record<string, string>>;
+
+/** matchLabelExpressions, or matchExpressions with `In`: every label with one of its values. */
+export type LabelTerm = Readonly<Record<string, readonly string[]>>;
+
+export interface TokenRequest {
+  readonly audience: string;
+  readonly expirationSeconds: number;
 }
 
 export interface Pod {
   readonly kind: 'Pod';
   readonly meta: ObjectMeta;
   readonly volumes: readonly PodVolume[];
+  readonly containerMounts: readonly ContainerMount[];
+  /** Names of volumes that containers have as devices (volumeDevices). */
+  readonly devices: ReadonlySet<string>;
   readonly fsGroup: number | undefined;
   readonly fsGroupChangePolicy: 'Always' | 'OnRootMismatch';
   readonly serviceAccountName: string;
@@ -54,6 +87,8 @@ export interface PersistentVolumeClaim {
   readonly storageClassName: string | undefined;
   readonly accessModes: readonly AccessMode[];
   readonly volumeMode: VolumeMode;
+  /** uid of the pod that it goes with (a generic ephemeral volume). */
+  readonly ownerUid: string | undefined;
   /** Of the PersistentVolume that it is bound to. */
   volumeName: string | undefined;
   requestBytes: bigint;
@@ -90,6 +125,8 @@ export interface PersistentVolume {
   readonly storageClassName: string | undefined;
   readonly reclaimPolicy: 'Delete' | 'Retain';
   readonly secrets: SecretReferences;
+  /** spec.nodeAffinity.required: a node has to be of one of them; none: any node. */
+  readonly nodeAffinity: readonly LabelTerm[];
   /** Made by the provisioner, which then also deletes it. */
   readonly provisioned: boolean;
   capacityBytes: bigint;
@@ -116,6 +153,8 @@ export interface StorageClass {
   readonly bindingMode: 'Immediate' | 'WaitForFirstConsumer';
   readonly mountOptions: readonly string[];
   readonly allowVolumeExpansion: boolean;
+  /** Where volumes of it may be; none: anywhere. */
+  readonly allowedTopologies: readonly LabelTerm[];
   readonly isDefault: boolean;
 }
 
@@ -127,6 +166,8 @@ export interface CsiDriverObject {
   readonly fsGroupPolicy: 'ReadWriteOnceWithFSType' | 'File' | 'None';
   readonly volumeLifecycleModes: readonly ('Persistent' | 'Ephemeral')[];
   readonly requiresRepublish: boolean;
+  readonly tokenRequests: readonly TokenRequest[];
+  readonly serviceAccountTokenInSecrets: boolean;
   readonly nodeAllocatableUpdatePeriodSeconds: number | undefined;
 }
 
@@ -166,6 +207,8 @@ export interface NodeObject {
   readonly labels: Map<string, string>;
   /** Driver name to the number of volumes that may be attached; no entry: no limit. */
   readonly allocatable: Map<string, number>;
+  /** Driver name to the keys of its topology: what CSINode says. */
+  readonly topologyKeys: Map<string, readonly string[]>;
   /** Driver name to node id: what CSINode says. */
   readonly csiDrivers: Map<string, string>;
   lastHeartbeat: number;

@@ -38,7 +38,9 @@ export function removeOrphanedPod(paths: KubeletPaths, podUid: string): string |
       return `${said} error occurred when trying to remove the volumes dir: not a directory`;
     fs.rmdirSync(folder);
   }
-  for (const folder of [paths.podCsiVolumes(podUid), paths.podVolumes(podUid), paths.pod(podUid)])
+  const devices = [paths.podCsiDevices(podUid), paths.podDevices(podUid)];
+  const volumes = [paths.podCsiVolumes(podUid), paths.podVolumes(podUid)];
+  for (const folder of [...devices, ...volumes, paths.pod(podUid)])
     try {
       fs.rmdirSync(folder);
     } catch (error) {

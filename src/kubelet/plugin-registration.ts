@@ -94,6 +94,7 @@ export class PluginRegistration {
       if (nodeId === '') throw new Error('error adding CSI driver node info: nodeID must not be empty');
       label(node, topology?.segments ?? {});
       node.csiDrivers.set(name, nodeId);
+      node.topologyKeys.set(name, Object.keys(topology?.segments ?? {}).sort());
       setLimit(node, name, info.max_volumes_per_node);
       timeline.add({
         who: 'kubelet',

@@ -16,6 +16,7 @@ import { keyOfObject, type Pod } from './objects';
 import { hasMounts } from './orphans';
 import { pollUntil, Waiting } from './poll';
 import type { Seeded } from './seeded';
+import { prepareSubPath } from './sub-paths';
 import type { Timeline } from './timeline/timeline';
 import type { ActualStateOfWorld } from './volumemanager/actual-state-of-world';
 import { csiVolumesOf, type Populator } from './volumemanager/populator';
@@ -37,6 +38,8 @@ export interface PodWorkerHost {
   areVolumesMounted(pod: Pod): boolean;
   /** Which of the pod's volumes are not there yet, by the names that the pod has for them. */
   missingVolumes(pod: Pod): { unmounted: string[]; unattached: string[] };
+  /** The folder's name of one of its volumes; undefined for what no CSI driver serves. */
+  specNameOf(pod: Pod, volume: string): string | undefined;
   watchStats(pod: Pod): void;
   /** Whether the pod was rejected because the node is full. */
   rejects(pod: Pod): Promise<boolean>;
@@ -146,6 +149,7 @@ export class PodWorker {
       return false;
     }
     if (!pod.containersRunning) {
+      if (!(await this.prepareSubPaths())) return false;
       pod.containersRunning = true;
       pod.phase = 'Running';
       timeline.add({
@@ -157,6 +161,24 @@ export class PodWorker {
       });
       kubelet.changed();
       if (csiVolumesOf(pod).length > 0) kubelet.watchStats(pod);
+    }
+    return true;
+  }
+
+  /** Part of a container's start. @returns whether all of them are there */
+  private async prepareSubPaths(): Promise<boolean> {
+    const { kubelet, pod } = this;
+    for (const mount of pod.containerMounts) {
+      if (mount.subPath === undefined) continue;
+      const specName = kubelet.specNameOf(pod, mount.volume);
+      if (specName === undefined) continue;
+      try {
+        await prepareSubPath(kubelet, pod.meta.uid, specName, mount);
+      } catch (error) {
+        const source = { who: 'kubelet', node: kubelet.nodeName } as const;
+        kubelet.events.emit(source, pod, 'Warning', 'Failed', `Error: ${(error as Error).message}`);
+        return false;
+      }
     }
     return true;
   }

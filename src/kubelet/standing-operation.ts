@@ -16,7 +16,10 @@ export function describe(operation: OperationState, timeline: Timeline, now: num
     return `${name} runs for ${rounded(now - startedAt)}: ${call}${before}`;
   }
   if (!lastError) return `${name} waits`;
-  const isCall = !/GetDeviceMountRefs|not found in the list of registered/.test(lastError.message);
+  const isCall =
+    !/GetDeviceMountRefs|still referenced from other Pods|not found in the list of registered/.test(
+      lastError.message,
+    );
   const failed = isCall ? calls.findLast(({ code }) => code !== undefined && code !== 'OK') : undefined;
   const head = failed ? `stuck: ${failed.method} fails with ${failed.code}` : `stuck: ${name} fails`;
   const left = Math.max(0, (backoff.retryAt ?? 0) - now);
@@ -24,10 +27,11 @@ export function describe(operation: OperationState, timeline: Timeline, now: num
 }
 
 function consequence({ name, lastError }: OperationState): string {
-  if (name === 'volume_unmount') return 'whatever the error, the mount is uncertain; no event tells of it';
-  if (name === 'unmount_device') return 'no event tells of it';
+  if (name === 'volume_unmount' || name === 'unmap_volume')
+    return 'whatever the error, the mount is uncertain; no event tells of it';
+  if (name === 'unmount_device' || name === 'unmap_device') return 'no event tells of it';
   if (!(lastError instanceof StepError)) return 'tried again for ever';
-  const device = lastError.message.startsWith('MountVolume.MountDevice');
+  const device = /^(MountVolume\.MountDevice|MapVolume\.SetUpDevice)/.test(lastError.message);
   const undo = device ? 'NodeUnstageVolume' : 'NodeUnpublishVolume';
   switch (lastError.errorClass) {
     case 'final':

@@ -138,7 +138,7 @@ export class Standings {
       return [[state, ...waits].join('; ')];
     }
     const log = this.timeline.entries.findLast(
-      ({ kind, text }) => kind === 'log' && text.startsWith('unmounter failed'),
+      ({ kind, text }) => kind === 'log' && /^unm(ount|app)er failed/.test(text),
     );
     if (mount === 'NotMounted')
       said.unshift(

@@ -16,6 +16,10 @@ export interface Behaviour {
   readonly updatesAllocatable: boolean;
   /** A final error of a repeated NodePublishVolume (requiresRepublish) removes the target folder. */
   readonly failedRepublishRemovesTarget: boolean;
+  /** CSIDriver.spec.serviceAccountTokenInSecrets moves tokens into secrets. */
+  readonly tokensInSecrets: boolean;
+  /** A secret or VolumeAttachment that cannot be read makes the mapping of a raw block volume fail for good. */
+  readonly blockFetchErrorIsFinal: boolean;
 }
 
 const BEHAVIOUR: Readonly<Record<KubeletVersion, Behaviour>> = {
@@ -26,6 +30,8 @@ const BEHAVIOUR: Readonly<Record<KubeletVersion, Behaviour>> = {
     retriesRegistration: false,
     updatesAllocatable: false,
     failedRepublishRemovesTarget: true,
+    blockFetchErrorIsFinal: true,
+    tokensInSecrets: false,
   },
   '1.36': {
     finalErrorDropsReconstructedJson: false,
@@ -34,6 +40,8 @@ const BEHAVIOUR: Readonly<Record<KubeletVersion, Behaviour>> = {
     retriesRegistration: true,
     updatesAllocatable: true,
     failedRepublishRemovesTarget: false,
+    blockFetchErrorIsFinal: false,
+    tokensInSecrets: true,
   },
 };
 

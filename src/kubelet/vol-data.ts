@@ -14,14 +14,19 @@ export interface PodVolumeData {
   volumeLifecycleMode: 'Persistent' | 'Ephemeral';
 }
 
+/** What it writes for a raw block volume, once for the node. */
+export type BlockVolumeData = Omit<PodVolumeData, 'volumeLifecycleMode'>;
+
 /** What it writes beside `globalmount`. */
 export interface GlobalVolumeData {
   driverName: string;
   volumeHandle: string;
 }
 
+type VolumeData = PodVolumeData | BlockVolumeData | GlobalVolumeData;
+
 /** The bytes: one map of strings, keys sorted, as Go's encoder writes it, `<`, `>` and `&` escaped, and a newline. */
-export function encodeVolData(data: PodVolumeData | GlobalVolumeData): string {
+export function encodeVolData(data: VolumeData): string {
   const sorted = Object.fromEntries(Object.entries(data).sort(([a], [b]) => (a < b ? -1 : 1)));
   const text = JSON.stringify(sorted).replace(
     /[<>&\u2028\u2029]/g,
@@ -31,7 +36,7 @@ export function encodeVolData(data: PodVolumeData | GlobalVolumeData): string {
 }
 
 /** Truncates and writes, as the kubelet does: a crash in between leaves an empty file. */
-export function writeVolData(folder: string, data: PodVolumeData | GlobalVolumeData): void {
+export function writeVolData(folder: string, data: VolumeData): void {
   ensureFolder(folder, 0o750);
   fs.writeFileSync(path.join(folder, VOL_DATA_FILE), encodeVolData(data), { mode: 0o600 });
 }

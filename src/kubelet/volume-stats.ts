@@ -1,3 +1,4 @@
+import * as path from 'node:path';
 import type { Clock } from '../util/clock';
 import { CSI_TIMEOUT_MS, VOLUME_STATS_MS } from './constants';
 import type { CsiCalls } from './csi/calls';
@@ -43,7 +44,11 @@ export async function watchVolumeStats(source: StatsSource, pod: Pod, signal: Ab
 async function ask({ calls, paths }: StatsSource, spec: VolumeSpec, podUid: string): Promise<void> {
   const context = calls.context(CSI_TIMEOUT_MS, spec.specName);
   if (!(await nodeHas(calls, context, 'GET_VOLUME_STATS'))) return;
-  const request = { volume_id: spec.volumeHandle, volume_path: paths.target(podUid, spec.specName) };
+  const volume_path =
+    spec.volumeMode === 'Block'
+      ? path.join(paths.blockMap(spec.specName), podUid)
+      : paths.target(podUid, spec.specName);
+  const request = { volume_id: spec.volumeHandle, volume_path };
   const { usage } = await calls.call('NodeGetVolumeStats', request, context);
   if (usage.length === 0) throw new Error('failed to get usage from response. usage is nil');
 }

@@ -75,9 +75,10 @@ export class FakeCsi implements AsyncDisposable {
     };
   }
 
-  /** @internal Where its mounts are: the machine's table, or the model of one (startKubelet). */
-  get mounts(): Mounts {
-    return this.#parts.host.mounts;
+  /** @internal Where its mounts are, and whether that is a model of a machine (startKubelet). */
+  get machine(): { mounts: Mounts; isModel: boolean } {
+    const { mounts, kind } = this.#parts.host;
+    return { mounts, isModel: kind === 'memory' };
   }
 
   /** A folder for staging or target paths, as a CO makes it; removed at the end. @returns its path */

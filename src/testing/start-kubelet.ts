@@ -55,8 +55,8 @@ export async function startKubelet(options: KubeletOptions): Promise<TestKubelet
   const common = { manifests: manifestsOf(options.manifests), version, seed, rootDir: options.rootDir };
   if (typeof driver === 'string') return begun(await openOverSocket({ ...common, endpoint: driver }));
   if (driver instanceof FakeCsi) {
-    const { endpoint, mounts } = driver;
-    return begun(await openOverSocket({ ...common, endpoint, mounts }));
+    const { endpoint, machine } = driver;
+    return begun(await openOverSocket({ ...common, endpoint, machine }));
   }
   const { scenario, ...start } = driver;
   const scenarios = temporaryFolder('fake-csi-scenarios-');

@@ -1,6 +1,6 @@
 import { Code, CsiError } from '../../csi/status';
 import { ATTACHER_TIMEOUT_MS } from '../constants';
-import { accessModeOf } from '../csi/capabilities';
+import { volumeCapability } from '../csi/capabilities';
 import { rpcErrorText } from '../errors';
 import type { PersistentVolume, VolumeAttachment } from '../objects';
 import { CONTROLLER, type ControllerEnvironment, Sidecar } from './controller-environment';
@@ -34,10 +34,7 @@ export class Attacher extends Sidecar {
           {
             volume_id: pv.volumeHandle,
             node_id: nodeId,
-            volume_capability: {
-              mount: { fs_type: pv.fsType, mount_flags: [...pv.mountOptions] },
-              access_mode: accessModeOf(pv.accessModes, false),
-            },
+            volume_capability: volumeCapability(pv, pv.accessModes),
             readonly: pv.readOnly,
             secrets: this.secret(pv.secrets.controllerPublish),
             volume_context: { ...pv.volumeAttributes },

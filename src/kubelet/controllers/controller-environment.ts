@@ -7,6 +7,7 @@ import { Loop } from '../loop';
 import type { SecretReference } from '../objects';
 import type { Seeded } from '../seeded';
 import type { Component, Timeline } from '../timeline/timeline';
+import type { KubeletVersion } from '../versions';
 import { WorkQueue } from './work-queue';
 
 export interface ControllerEnvironment {
@@ -16,6 +17,8 @@ export interface ControllerEnvironment {
   readonly events: Events;
   readonly seeded: Seeded;
   readonly signal: AbortSignal;
+  /** Whose words the control plane has, where they differ. */
+  readonly version: KubeletVersion;
   /** To the controller plugin. */
   connect(): CsiClient;
   /** Of the plugin that the sidecars stand beside; undefined until somebody has asked it. */

@@ -31,7 +31,7 @@ export class PersistentVolumeController extends Sidecar {
   }
 
   private fits(pv: PersistentVolume, claim: PersistentVolumeClaim): boolean {
-    if (pv.phase !== 'Available') return false;
+    if (pv.phase !== 'Available' || pv.volumeMode !== claim.volumeMode) return false;
     if (pv.claim !== undefined) return pv.claim === keyOfObject(claim.meta);
     if (claim.volumeName !== undefined) return claim.volumeName === pv.meta.name;
     const wanted =

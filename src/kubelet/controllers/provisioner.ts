@@ -1,6 +1,6 @@
 import { parseInt64 } from '../../csi/int64';
 import { PROVISIONER_TIMEOUT_MS } from '../constants';
-import { accessModeOf } from '../csi/capabilities';
+import { volumeCapability } from '../csi/capabilities';
 import { rpcErrorText } from '../errors';
 import type {
   PersistentVolume,
@@ -11,6 +11,7 @@ import type {
 } from '../objects';
 import { keyOfObject } from '../objects';
 import { type ControllerEnvironment, Sidecar } from './controller-environment';
+import { accessibilityRequirements, affinityOf } from './topology';
 
 const PREFIX = 'csi.storage.k8s.io/';
 
@@ -59,6 +60,14 @@ export class Provisioner extends Sidecar {
       ([parameter]) => !parameter.startsWith(PREFIX),
     );
     const secrets = secretsOf(storageClass, claim);
+    const { volumeMode } = claim;
+    const requirements = accessibilityRequirements(
+      api.nodes.all(),
+      storageClass.provisioner,
+      storageClass,
+      claim.selectedNode,
+    );
+    const asked = { volumeMode, fsType: fsTypeOf(storageClass), mountOptions: storageClass.mountOptions };
     try {
       const context = this.calls.context(PROVISIONER_TIMEOUT_MS, name);
       const { volume } = await this.calls.call(
@@ -66,10 +75,7 @@ export class Provisioner extends Sidecar {
         {
           name,
           capacity_range: { required_bytes: claim.requestBytes.toString() },
-          volume_capabilities: claim.accessModes.map((mode) => ({
-            mount: { fs_type: fsTypeOf(storageClass), mount_flags: [...storageClass.mountOptions] },
-            access_mode: accessModeOf([mode], false),
-          })),
+          volume_capabilities: claim.accessModes.map((mode) => volumeCapability(asked, [mode])),
           parameters: {
             ...Object.fromEntries(parameters),
             [`${PREFIX}pvc/name`]: claim.meta.name,
@@ -77,6 +83,7 @@ export class Provisioner extends Sidecar {
             [`${PREFIX}pv/name`]: name,
           },
           secrets: this.secret(secrets.provisioner),
+          ...(requirements && { accessibility_requirements: requirements }),
         },
         context,
       );
@@ -100,6 +107,7 @@ export class Provisioner extends Sidecar {
         storageClassName: storageClass.meta.name,
         reclaimPolicy: storageClass.reclaimPolicy,
         secrets,
+        nodeAffinity: affinityOf(volume.accessible_topology),
         provisioned: true,
         capacityBytes: capacityBytes === 0n ? claim.requestBytes : capacityBytes,
         phase: 'Available',

@@ -1,6 +1,6 @@
 import { parseInt64 } from '../../csi/int64';
 import { RESIZER_TIMEOUT_MS } from '../constants';
-import { accessModeOf } from '../csi/capabilities';
+import { volumeCapability } from '../csi/capabilities';
 import { rpcErrorText } from '../errors';
 import { keyOfObject, type PersistentVolume, type PersistentVolumeClaim } from '../objects';
 import { CONTROLLER, type ControllerEnvironment, Sidecar } from './controller-environment';
@@ -40,10 +40,7 @@ export class Resizer extends Sidecar {
             volume_id: pv.volumeHandle,
             capacity_range: { required_bytes: claim.requestBytes.toString() },
             secrets: this.secret(pv.secrets.controllerExpand),
-            volume_capability: {
-              mount: { fs_type: pv.fsType, mount_flags: [...pv.mountOptions] },
-              access_mode: accessModeOf(pv.accessModes, false),
-            },
+            volume_capability: volumeCapability(pv, pv.accessModes),
           },
           this.calls.context(RESIZER_TIMEOUT_MS, pv.meta.name),
         );

@@ -1,5 +1,5 @@
 import type { ClientRequestOf } from '../../csi/rpcs';
-import type { AccessMode } from '../objects';
+import type { AccessMode, VolumeMode } from '../objects';
 import type { VolumeSpec } from '../volumemanager/spec';
 import type { CallContext, CsiCalls } from './calls';
 
@@ -39,6 +39,25 @@ export function accessModeOf(
 ): NonNullable<Capability['access_mode']> {
   const mode = MODE[modes[0] ?? 'ReadWriteOnce'];
   return { mode: (multiWriter ? mode.withMultiWriter : mode.plain) as 1 };
+}
+
+/** Of a PersistentVolume as controllers ask for it. */
+export function volumeCapability(
+  {
+    volumeMode,
+    fsType,
+    mountOptions,
+  }: { volumeMode: VolumeMode; fsType: string; mountOptions: readonly string[] },
+  modes: readonly AccessMode[],
+): Capability {
+  const access_mode = accessModeOf(modes, false);
+  if (volumeMode === 'Block') return { block: {}, access_mode };
+  return { mount: { fs_type: fsType, mount_flags: [...mountOptions] }, access_mode };
+}
+
+/** Of a raw block volume: no filesystem, no flags, no group. */
+export function blockCapability({ accessModes }: VolumeSpec, multiWriter: boolean): Capability {
+  return { block: {}, access_mode: accessModeOf(accessModes, multiWriter) };
 }
 
 export function mountCapability(spec: VolumeSpec, multiWriter: boolean, mountGroup: string): Capability {

@@ -2,6 +2,7 @@ import * as path from 'node:path';
 import { ensureFolder } from '../../util/files';
 import { rpcErrorText, StepError, stepErrorOf } from '../errors';
 import type { Pod } from '../objects';
+import { TOKENS_KEY } from '../service-account-tokens';
 import { readVolData, VOL_DATA_FILE, writeVolData } from '../vol-data';
 import type { VolumeSpec } from '../volumemanager/spec';
 import { mountCapability, nodeHas } from './capabilities';
@@ -48,6 +49,7 @@ export async function setUp(
     });
   const publishContext = isPersistent ? publishContextOf(env, spec) : {};
   const secrets = readSecret(env, spec.nodePublishSecret);
+  const tokens = tokensFor(env, spec, pod);
   const mountGroup = await groupFor(env, context, pod.fsGroup);
   writePodData(env, spec, folder);
   try {
@@ -61,8 +63,8 @@ export async function setUp(
         target_path: target,
         volume_capability: mountCapability(spec, multiWriter, mountGroup),
         readonly: spec.readOnly,
-        secrets,
-        volume_context: { ...spec.volumeAttributes, ...podInfo(env, spec, pod) },
+        secrets: { ...secrets, ...tokens.secrets },
+        volume_context: { ...spec.volumeAttributes, ...podInfo(env, spec, pod), ...tokens.context },
       },
       context,
     );
@@ -88,7 +90,7 @@ async function forgetTarget(env: NodeEnvironment, target: string, options: SetUp
   await removeMountDir(mounts, target).catch(() => undefined);
 }
 
-function checkLifecycle(env: NodeEnvironment, spec: VolumeSpec): void {
+export function checkLifecycle(env: NodeEnvironment, spec: VolumeSpec): void {
   const driver = env.api.csiDrivers.get(spec.driver);
   const modes = driver?.volumeLifecycleModes ?? ['Persistent'];
   if (modes.includes(spec.lifecycleMode)) return;
@@ -118,7 +120,7 @@ function writePodData(env: NodeEnvironment, spec: VolumeSpec, folder: string): v
 }
 
 /** What the driver is told of the pod, where CSIDriver.spec.podInfoOnMount asks for it. Its own keys are overwritten. */
-function podInfo(env: NodeEnvironment, spec: VolumeSpec, pod: Pod): Record<string, string> {
+export function podInfo(env: NodeEnvironment, spec: VolumeSpec, pod: Pod): Record<string, string> {
   if (env.api.csiDrivers.get(spec.driver)?.podInfoOnMount !== true) return {};
   return {
     'csi.storage.k8s.io/pod.name': pod.meta.name,
@@ -127,6 +129,19 @@ function podInfo(env: NodeEnvironment, spec: VolumeSpec, pod: Pod): Record<strin
     'csi.storage.k8s.io/serviceAccount.name': pod.serviceAccountName,
     'csi.storage.k8s.io/ephemeral': String(spec.lifecycleMode === 'Ephemeral'),
   };
+}
+
+/** Tokens of the pod's service account, where CSIDriver.spec.tokenRequests asks for them. */
+function tokensFor(
+  { api, behaviour, tokens }: NodeEnvironment,
+  spec: VolumeSpec,
+  pod: Pod,
+): { context?: Record<string, string>; secrets?: Record<string, string> } {
+  const driver = api.csiDrivers.get(spec.driver);
+  const text = tokens.textFor(driver, pod);
+  if (text === undefined) return {};
+  const inSecrets = behaviour.tokensInSecrets && driver?.serviceAccountTokenInSecrets === true;
+  return { [inSecrets ? 'secrets' : 'context']: { [TOKENS_KEY]: text } };
 }
 
 /** What NewUnmounter needs before anything is sent. @throws Error in the kubelet's words */

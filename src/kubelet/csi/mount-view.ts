@@ -7,6 +7,15 @@ export interface MountView {
   isMountPoint(path: string): Promise<boolean>;
   /** Other places where the filesystem that is mounted at the path is mounted with the same root (GetMountRefs). */
   references(path: string): Promise<string[]>;
+  /**
+   * A folder in a mounted volume, made where it is not there; links in it lead to nowhere else.
+   * @returns what to bind. @throws Error
+   */
+  folderIn(volume: string, subPath: string): Promise<string>;
+  /** The kubelet's own binds: of raw block devices, and of subPaths. Both places are there, and of one kind. @throws Error */
+  bind(source: string, target: string): Promise<void>;
+  /** Takes such a bind away. @throws Error */
+  unmount(target: string): Promise<void>;
 }
 
 /** A mount that answers every look at it with one of these has no references (mount.IsCorruptedMnt). */

@@ -4,6 +4,7 @@ import { CSI_TIMEOUT_MS } from '../constants';
 import { StepError } from '../errors';
 import { type KubeletPaths, volumeAttachmentName } from '../names';
 import type { SecretReference, VolumeAttachment } from '../objects';
+import type { ServiceAccountTokens } from '../service-account-tokens';
 import type { Timeline } from '../timeline/timeline';
 import type { Behaviour } from '../versions';
 import { isAttachable, type VolumeSpec } from '../volumemanager/spec';
@@ -20,6 +21,7 @@ export interface NodeEnvironment {
   readonly mounts: MountView;
   readonly calls: CsiCalls;
   readonly behaviour: Behaviour;
+  readonly tokens: ServiceAccountTokens;
   isRegistered(driver: string): boolean;
 }
 

@@ -4,7 +4,7 @@ import type { Events } from '../events';
 import type { PersistentVolumeClaim, Pod } from '../objects';
 import type { AttachedVolume } from '../volumemanager/actual-state-of-world';
 import type { VolumeSpec } from '../volumemanager/spec';
-import { mountCapability, nodeHas } from './capabilities';
+import { blockCapability, mountCapability, nodeHas } from './capabilities';
 import { multiWriterOf } from './csi-attacher';
 import { type NodeEnvironment, openStep, readSecret } from './node-environment';
 
@@ -43,6 +43,7 @@ export async function expandOnNode(
   const pv = api.volumeOf(claim);
   if (!pv || !isNodeExpansionWanted(claim) || volume.expandInUse) return;
   const source = { who: 'kubelet', node: nodeName } as const;
+  const isBlock = spec.volumeMode === 'Block';
   const wanted = claim.allocatedBytes ?? pv.capacityBytes;
   if (spec.readOnly) {
     const text = `requested read-only file system`;
@@ -60,10 +61,16 @@ export async function expandOnNode(
       'NodeExpandVolume',
       {
         volume_id: spec.volumeHandle,
-        volume_path: paths.target(pod.meta.uid, spec.specName),
-        staging_target_path: paths.staging(spec.driver, spec.volumeHandle),
+        volume_path: isBlock
+          ? paths.blockTarget(spec.specName, pod.meta.uid)
+          : paths.target(pod.meta.uid, spec.specName),
+        staging_target_path: isBlock
+          ? paths.blockStaging(spec.specName)
+          : paths.staging(spec.driver, spec.volumeHandle),
         capacity_range: { required_bytes: wanted.toString() },
-        volume_capability: mountCapability(spec, multiWriter, ''),
+        volume_capability: isBlock
+          ? blockCapability(spec, multiWriter)
+          : mountCapability(spec, multiWriter, ''),
         secrets: readSecret(env, spec.nodeExpandSecret),
       },
       context,

@@ -1,7 +1,9 @@
 import { formatQuantity, parseQuantity } from '../../util/quantity';
 import type { ApiServer } from '../api-server';
 import {
+  type ClaimTemplate,
   keyOfObject,
+  type LabelTerm,
   type ManifestObject,
   type ObjectMeta,
   type PersistentVolumeClaim,
@@ -56,7 +58,6 @@ function objectsOf(entry: Manifest, uidOf: UidOf, report: Report): ManifestObjec
     case 'PersistentVolume': {
       const { spec, metadata } = entry.manifest;
       const { csi } = spec;
-      if (spec.volumeMode === 'Block') report(['spec', 'volumeMode'], NO_BLOCK);
       return [
         {
           kind: 'PersistentVolume',
@@ -78,6 +79,9 @@ function objectsOf(entry: Manifest, uidOf: UidOf, report: Report): ManifestObjec
             ...(csi.nodePublishSecretRef && { nodePublish: csi.nodePublishSecretRef }),
             ...(csi.nodeExpandSecretRef && { nodeExpand: csi.nodeExpandSecretRef }),
           },
+          nodeAffinity: (spec.nodeAffinity?.required.nodeSelectorTerms ?? []).map(({ matchExpressions }) =>
+            labelTerm(matchExpressions),
+          ),
           provisioned: false,
           capacityBytes: bytes(spec.capacity.storage, ['spec', 'capacity', 'storage'], report),
           phase: 'Available',
@@ -97,6 +101,9 @@ function objectsOf(entry: Manifest, uidOf: UidOf, report: Report): ManifestObjec
           bindingMode: manifest.volumeBindingMode,
           mountOptions: manifest.mountOptions,
           allowVolumeExpansion: manifest.allowVolumeExpansion,
+          allowedTopologies: manifest.allowedTopologies.map(({ matchLabelExpressions }) =>
+            labelTerm(matchLabelExpressions),
+          ),
           isDefault: manifest.metadata.annotations?.[DEFAULT_CLASS] === 'true',
         },
       ];
@@ -112,6 +119,8 @@ function objectsOf(entry: Manifest, uidOf: UidOf, report: Report): ManifestObjec
           fsGroupPolicy: spec.fsGroupPolicy,
           volumeLifecycleModes: spec.volumeLifecycleModes,
           requiresRepublish: spec.requiresRepublish,
+          tokenRequests: spec.tokenRequests,
+          serviceAccountTokenInSecrets: spec.serviceAccountTokenInSecrets,
           nodeAllocatableUpdatePeriodSeconds: spec.nodeAllocatableUpdatePeriodSeconds,
         },
       ];
@@ -164,25 +173,49 @@ function objectsOf(entry: Manifest, uidOf: UidOf, report: Report): ManifestObjec
   }
 }
 
-const NO_BLOCK = 'raw block volumes are not rehearsed yet: a rehearsal knows volumeMode Filesystem';
-
 function pod(meta: ObjectMeta, spec: PodSpec, path: Path, report: Report): Pod {
   const names = new Set(spec.volumes.map(({ name }) => name));
-  for (const [index, { volumeMounts = [] }] of spec.containers.entries())
-    for (const [at, { name }] of volumeMounts.entries())
-      if (!names.has(name))
-        report(
-          [...path, 'containers', index, 'volumeMounts', at, 'name'],
-          `expected one of spec.volumes (${[...names].join(', ') || 'there are none'}), found ${JSON.stringify(name)}`,
-        );
+  const check = (name: string, place: Path) => {
+    if (names.has(name)) return;
+    const known = [...names].join(', ') || 'there are none';
+    report(
+      [...path, ...place, 'name'],
+      `expected one of spec.volumes (${known}), found ${JSON.stringify(name)}`,
+    );
+  };
+  const containers = [...(spec.initContainers ?? []), ...spec.containers];
+  for (const kind of ['initContainers', 'containers'] as const)
+    for (const [index, { volumeMounts = [], volumeDevices = [] }] of (spec[kind] ?? []).entries()) {
+      for (const [at, { name, subPath }] of volumeMounts.entries()) {
+        const place = [kind, index, 'volumeMounts', at];
+        check(name, place);
+        // The API server refuses it before a kubelet could.
+        if (subPath !== undefined && (subPath.startsWith('/') || subPath.split('/').includes('..')))
+          report(
+            [...path, ...place, 'subPath'],
+            `subPath: expected a relative path without "..", found ${JSON.stringify(subPath)}`,
+          );
+      }
+      for (const [at, { name }] of volumeDevices.entries()) check(name, [kind, index, 'volumeDevices', at]);
+    }
   return {
     kind: 'Pod',
     meta,
-    volumes: spec.volumes.map(({ name, persistentVolumeClaim, csi }) => ({
+    volumes: spec.volumes.map(({ name, persistentVolumeClaim, csi, ephemeral }, at) => ({
       name,
-      claim: persistentVolumeClaim,
+      claim: ephemeral ? { claimName: `${meta.name}-${name}`, readOnly: false } : persistentVolumeClaim,
+      template: ephemeral && template(ephemeral.volumeClaimTemplate.spec, [...path, 'volumes', at], report),
       csi: csi && { ...csi, nodePublishSecretRef: csi.nodePublishSecretRef?.name },
     })),
+    containerMounts: containers.flatMap(({ name: container, volumeMounts = [] }) =>
+      volumeMounts.map(({ name, subPath }, index) => ({
+        container,
+        index,
+        volume: name,
+        subPath: subPath || undefined,
+      })),
+    ),
+    devices: new Set(containers.flatMap(({ volumeDevices = [] }) => volumeDevices.map(({ name }) => name))),
     fsGroup: spec.securityContext?.fsGroup,
     fsGroupChangePolicy: spec.securityContext?.fsGroupChangePolicy ?? 'Always',
     serviceAccountName: spec.serviceAccountName,
@@ -196,13 +229,13 @@ function pod(meta: ObjectMeta, spec: PodSpec, path: Path, report: Report): Pod {
 }
 
 function claim(meta: ObjectMeta, spec: ClaimSpec, path: Path, report: Report): PersistentVolumeClaim {
-  if (spec.volumeMode === 'Block') report([...path, 'volumeMode'], NO_BLOCK);
   return {
     kind: 'PersistentVolumeClaim',
     meta,
     storageClassName: spec.storageClassName,
     accessModes: spec.accessModes,
     volumeMode: spec.volumeMode,
+    ownerUid: undefined,
     volumeName: spec.volumeName,
     requestBytes: bytes(
       spec.resources.requests.storage,
@@ -216,6 +249,21 @@ function claim(meta: ObjectMeta, spec: ClaimSpec, path: Path, report: Report): P
     selectedNode: undefined,
     deletionTimestamp: undefined,
   };
+}
+
+/** Of a generic ephemeral volume: its claim is made later, by a controller. */
+function template(
+  { storageClassName, accessModes, volumeMode, resources }: Omit<ClaimSpec, 'volumeName'>,
+  path: Path,
+  report: Report,
+): ClaimTemplate {
+  const place = [...path, 'ephemeral', 'volumeClaimTemplate', 'spec', 'resources', 'requests', 'storage'];
+  const requestBytes = bytes(resources.requests.storage, place, report);
+  return { storageClassName, accessModes, volumeMode, requestBytes };
+}
+
+function labelTerm(expressions: readonly { key: string; values: readonly string[] }[]): LabelTerm {
+  return Object.fromEntries(expressions.map(({ key, values }) => [key, values]));
 }
 
 function bytes(value: string | number, path: Path, report: Report): bigint {

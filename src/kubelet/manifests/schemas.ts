@@ -45,8 +45,18 @@ const container = z.strictObject({
   tty: any,
   stdin: any,
   volumeMounts: z
-    .array(z.strictObject({ name, mountPath: z.string(), readOnly: flag.optional(), mountPropagation: any }))
+    .array(
+      z.strictObject({
+        name,
+        mountPath: z.string(),
+        readOnly: flag.optional(),
+        subPath: z.string().optional(),
+        mountPropagation: any,
+        recursiveReadOnly: any,
+      }),
+    )
     .optional(),
+  volumeDevices: z.array(z.strictObject({ name, devicePath: z.string() })).optional(),
 });
 
 const otherVolume = {
@@ -59,6 +69,14 @@ const otherVolume = {
   nfs: any,
 };
 
+const claimSpec = z.strictObject({
+  storageClassName: z.string().optional(),
+  accessModes: z.array(z.enum(ACCESS_MODES)).min(1),
+  volumeMode: z.enum(['Filesystem', 'Block']).default('Filesystem'),
+  volumeName: name.optional(),
+  resources: z.strictObject({ requests: z.strictObject({ storage: quantity }) }),
+});
+
 const podVolume = z.strictObject({
   name,
   persistentVolumeClaim: z.strictObject({ claimName: name, readOnly: flag.default(false) }).optional(),
@@ -69,6 +87,14 @@ const podVolume = z.strictObject({
       readOnly: flag.default(false),
       volumeAttributes: texts.default({}),
       nodePublishSecretRef: localReference.optional(),
+    })
+    .optional(),
+  ephemeral: z
+    .strictObject({
+      volumeClaimTemplate: z.strictObject({
+        metadata: metadata.optional(),
+        spec: claimSpec.omit({ volumeName: true }),
+      }),
     })
     .optional(),
   ...otherVolume,
@@ -107,14 +133,6 @@ const podSpec = z.strictObject({
   tolerations: any,
 });
 
-const claimSpec = z.strictObject({
-  storageClassName: z.string().optional(),
-  accessModes: z.array(z.enum(ACCESS_MODES)).min(1),
-  volumeMode: z.enum(['Filesystem', 'Block']).default('Filesystem'),
-  volumeName: name.optional(),
-  resources: z.strictObject({ requests: z.strictObject({ storage: quantity }) }),
-});
-
 const head = <K extends string>(kind: K, apiVersion: string) => ({
   apiVersion: z.literal(apiVersion),
   kind: z.literal(kind),
@@ -140,6 +158,27 @@ export const schemas = {
       claimRef: z
         .strictObject({ apiVersion: any, kind: any, name, namespace: name.default('default') })
         .optional(),
+      nodeAffinity: z
+        .strictObject({
+          required: z.strictObject({
+            nodeSelectorTerms: z
+              .array(
+                z.strictObject({
+                  matchExpressions: z
+                    .array(
+                      z.strictObject({
+                        key: z.string().min(1),
+                        operator: z.literal('In'),
+                        values: z.array(z.string()).min(1),
+                      }),
+                    )
+                    .min(1),
+                }),
+              )
+              .min(1),
+          }),
+        })
+        .optional(),
       csi: z.strictObject({
         driver: z.string().min(1),
         volumeHandle: z.string().min(1),
@@ -163,6 +202,15 @@ export const schemas = {
     volumeBindingMode: z.enum(['Immediate', 'WaitForFirstConsumer']).default('Immediate'),
     mountOptions: z.array(z.string()).default([]),
     allowVolumeExpansion: flag.default(false),
+    allowedTopologies: z
+      .array(
+        z.strictObject({
+          matchLabelExpressions: z
+            .array(z.strictObject({ key: z.string().min(1), values: z.array(z.string()).min(1) }))
+            .min(1),
+        }),
+      )
+      .default([]),
   }),
   CSIDriver: z.strictObject({
     ...head('CSIDriver', 'storage.k8s.io/v1'),
@@ -173,6 +221,15 @@ export const schemas = {
       fsGroupPolicy: z.enum(['ReadWriteOnceWithFSType', 'File', 'None']).default('ReadWriteOnceWithFSType'),
       volumeLifecycleModes: z.array(z.enum(['Persistent', 'Ephemeral'])).default(['Persistent']),
       requiresRepublish: flag.default(false),
+      tokenRequests: z
+        .array(
+          z.strictObject({
+            audience: z.string().default(''),
+            expirationSeconds: z.number().int().min(600).default(3_600),
+          }),
+        )
+        .default([]),
+      serviceAccountTokenInSecrets: flag.default(false),
       nodeAllocatableUpdatePeriodSeconds: z.number().int().min(10).optional(),
       storageCapacity: any,
       seLinuxMount: any,

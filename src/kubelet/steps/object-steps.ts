@@ -1,5 +1,6 @@
 import * as fs from 'node:fs';
 import * as path from 'node:path';
+import { namesIn } from '../../util/files';
 import { formatQuantity } from '../../util/quantity';
 import type { Cluster } from '../cluster';
 import { keyOfObject, type ManifestObject, type PersistentVolumeClaim, type Pod } from '../objects';
@@ -100,9 +101,14 @@ export class ObjectSteps {
     const pod = api.pods.get(`default/${podName}`) ?? api.pods.get(podName);
     const node = pod?.nodeName === undefined ? undefined : this.cluster.node(pod.nodeName);
     if (!pod || !node) return `expected a pod that has a node (${listed(api.pods.all())}); found ${podName}`;
-    const folder = node.paths.podCsiVolumes(pod.meta.uid);
-    const files = (fs.existsSync(folder) ? fs.readdirSync(folder) : [])
-      .map((name) => path.join(folder, name, VOL_DATA_FILE))
+    const { paths } = node;
+    const { uid } = pod.meta;
+    const folders = [
+      ...namesIn(paths.podCsiVolumes(uid)).map((name) => paths.podVolume(uid, name)),
+      ...namesIn(paths.podCsiDevices(uid)).map((name) => paths.blockData(name)),
+    ];
+    const files = folders
+      .map((folder) => path.join(folder, VOL_DATA_FILE))
       .filter((file) => fs.existsSync(file));
     if (files.length === 0) return `pod ${podName} has no ${VOL_DATA_FILE} yet`;
     for (const file of files) {

@@ -1,20 +1,24 @@
 import { mountDevice, unmountDevice } from '../csi/csi-attacher';
 import { setUp, tearDown } from '../csi/csi-mounter';
 import { isCorruptedMount } from '../csi/mount-view';
-import { type NodeEnvironment, waitForAttach } from '../csi/node-environment';
+import { waitForAttach } from '../csi/node-environment';
 import { expandDuringMount } from '../csi/node-expander';
-import { type ErrorClass, StepError, stepErrorOf } from '../errors';
-import type { Events } from '../events';
-import { keyOfObject, type Pod } from '../objects';
-import type { ActualStateOfWorld, AttachedVolume, MountedPod } from './actual-state-of-world';
+import { StepError, stepErrorOf } from '../errors';
+import { keyOfObject } from '../objects';
+import { cleanSubPaths } from '../sub-paths';
+import type { AttachedVolume, MountedPod } from './actual-state-of-world';
 import type { PodToMount } from './desired-state-of-world';
+import {
+  checkNodeAffinity,
+  checkReadWriteOncePod,
+  failWith,
+  markDeviceError,
+  markPodError,
+  type OperationEnvironment,
+  prefixed,
+  told,
+} from './operation-errors';
 import { isAttachable } from './spec';
-
-/** What operations work with: the driver, what is believed, and who is told. */
-export interface OperationEnvironment extends NodeEnvironment {
-  readonly asw: ActualStateOfWorld;
-  readonly events: Events;
-}
 
 /** MountVolume (operation_generator.go, GenerateMountVolumeFunc): the device once, then the pod. @throws Error */
 export async function mountVolume(
@@ -26,7 +30,8 @@ export async function mountVolume(
   const { pod, spec } = wanted;
   const { uid } = pod.meta;
   try {
-    checkReadWriteOncePod(env, volume, wanted);
+    checkNodeAffinity(env, wanted, 'MountVolume.NodeAffinity check failed');
+    checkReadWriteOncePod(env, volume, wanted, 'MountVolume.SetUp failed');
     failWith('MountVolume.WaitForAttach failed', () => waitForAttach(env, spec));
   } catch (error) {
     throw told(env, pod, error);
@@ -64,72 +69,6 @@ export async function mountVolume(
   asw.markPod(volume, mounted, 'Mounted');
 }
 
-function markDeviceError(
-  { asw }: OperationEnvironment,
-  volume: AttachedVolume,
-  errorClass: ErrorClass,
-): void {
-  if (errorClass === 'transient' || volume.device === 'GloballyMounted') return;
-  if (errorClass === 'uncertain') asw.markDevice(volume, 'Uncertain');
-  // What was only found on the disk is not forgotten for an error: somebody has to unstage it.
-  else if (!volume.deviceReconstructed) asw.markDevice(volume, 'NotMounted');
-}
-
-function markPodError(
-  { asw }: OperationEnvironment,
-  volume: AttachedVolume,
-  mounted: Pick<MountedPod, 'podUid' | 'podName' | 'spec'>,
-  known: MountedPod | undefined,
-  errorClass: ErrorClass,
-): void {
-  // A pod that uses the volume keeps it, whatever becomes of a repeated publish.
-  if (errorClass === 'transient' || known?.state === 'Mounted') return;
-  if (errorClass === 'uncertain') asw.markPod(volume, mounted, 'Uncertain');
-  else if (known?.reconstructed !== true) asw.forgetPod(volume, mounted.podUid);
-}
-
-function checkReadWriteOncePod(
-  { asw }: OperationEnvironment,
-  volume: AttachedVolume,
-  { spec, pod }: PodToMount,
-): void {
-  if (!spec.accessModes.includes('ReadWriteOncePod')) return;
-  const others = [...(asw.get(volume.uniqueName)?.pods.keys() ?? [])].some((uid) => uid !== pod.meta.uid);
-  if (others)
-    throw prefixed(
-      'MountVolume.SetUp failed',
-      spec.specName,
-      new StepError(
-        'transient',
-        'volume uses the ReadWriteOncePod access mode and is already in use by another pod',
-      ),
-    );
-}
-
-function failWith(prefix: string, work: () => void): void {
-  try {
-    work();
-  } catch (error) {
-    const failure = stepErrorOf(error);
-    throw new StepError(failure.errorClass, `${prefix} : ${failure.message}`);
-  }
-}
-
-/** As events and the log have it: a space stands before the colon. */
-function prefixed(prefix: string, volume: string, failure: StepError): StepError {
-  return new StepError(
-    failure.errorClass,
-    `${prefix} for volume "${volume}" : ${failure.message}`,
-    failure.code,
-  );
-}
-
-function told({ events, nodeName }: OperationEnvironment, pod: Pod, error: unknown): Error {
-  const failure = error instanceof Error ? error : new Error(String(error));
-  events.emit({ who: 'kubelet', node: nodeName }, pod, 'Warning', 'FailedMount', failure.message);
-  return failure;
-}
-
 /** UnmountVolume. Nothing of it makes an event. `data`: of the pod's vol_data.json. @throws Error */
 export async function unmountVolume(
   env: OperationEnvironment,
@@ -139,6 +78,9 @@ export async function unmountVolume(
 ): Promise<void> {
   const { asw, timeline, nodeName } = env;
   const { spec } = mounted;
+  await cleanSubPaths(env, mounted.podUid, spec.specName).catch((error: Error) => {
+    throw new Error(`error cleaning subPath mounts for volume "${spec.specName}" : ${error.message}`);
+  });
   try {
     const left = await tearDown(env, spec, mounted.podUid, data);
     if (left !== undefined)

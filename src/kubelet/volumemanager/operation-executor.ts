@@ -7,6 +7,9 @@ export type OperationName =
   | 'volume_mount'
   | 'volume_unmount'
   | 'unmount_device'
+  | 'map_volume'
+  | 'unmap_volume'
+  | 'unmap_device'
   | 'volume_fs_resize'
   | 'volume_attach'
   | 'volume_detach';

@@ -1,4 +1,5 @@
 import type { ApiServer } from '../api-server';
+import { notTheOwner } from '../controllers/ephemeral-volume-controller';
 import type { Pod } from '../objects';
 import type { ActualStateOfWorld } from './actual-state-of-world';
 import type { DesiredStateOfWorld } from './desired-state-of-world';
@@ -100,11 +101,18 @@ export class Populator {
     const claim = api.claimOf(pod, claimName);
     if (!claim)
       return `${subject}: failed to fetch PVC from API server: persistentvolumeclaims "${claimName}" not found`;
+    const conflict = volume?.template && notTheOwner(pod, claim);
+    if (conflict !== undefined) return `${subject}: ${conflict}`;
     const pv = api.volumeOf(claim);
     // A claim that is being deleted is kept for the pods that run with it, and starts no other.
     if (claim.deletionTimestamp !== undefined && !pod.containersRunning)
       return `${subject}: can't start pod because PVC is being deleted`;
     if (claim.phase !== 'Bound' || !pv) return `${subject}: PVC is not bound`;
+    const isMounted = pod.containerMounts.some((mount) => mount.volume === name);
+    if (pv.volumeMode === 'Block' && isMounted)
+      return `volume ${name} has volumeMode Block, but is specified in volumeMounts`;
+    if (pv.volumeMode === 'Filesystem' && pod.devices.has(name))
+      return `volume ${name} has volumeMode Filesystem, but is specified in volumeDevices`;
     return persistentSpec(pv, readOnly);
   }
 }

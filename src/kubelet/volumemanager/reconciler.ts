@@ -1,18 +1,21 @@
+import { loadUnmapper } from '../csi/csi-block';
 import { loadUnmounter } from '../csi/csi-mounter';
 import { expandOnNode, isNodeExpansionWanted } from '../csi/node-expander';
 import { stepErrorOf } from '../errors';
 import { keyOfObject } from '../objects';
 import { type AttachedVolume, deviceMayBeMounted, type MountedPod } from './actual-state-of-world';
 import type { DesiredStateOfWorld, PodToMount, VolumeToMount } from './desired-state-of-world';
+import { mapVolume, unmapVolume, unmapVolumeDevice } from './map-operations';
 import {
   mountVolume,
-  type OperationEnvironment,
   unmountVolume,
   unmountVolumeDevice,
   verifyControllerAttached,
 } from './mount-operations';
+import type { OperationEnvironment } from './operation-errors';
 import type { OperationExecutor } from './operation-executor';
 import type { Populator } from './populator';
+import type { VolumeSpec } from './spec';
 
 export interface ReconcilerOptions {
   readonly env: OperationEnvironment;
@@ -59,7 +62,9 @@ export class Reconciler {
     const { env, executor } = this.options;
     let data: Record<string, string>;
     try {
-      data = loadUnmounter(env, mounted.podUid, mounted.spec.specName);
+      data = isBlock(mounted.spec)
+        ? loadUnmapper(env, mounted.spec.specName)
+        : loadUnmounter(env, mounted.podUid, mounted.spec.specName);
     } catch (error) {
       // No operation is begun, so nothing waits: the next turn fails the same way.
       const { message } = error as Error;
@@ -68,10 +73,10 @@ export class Reconciler {
       return;
     }
     executor.start({
-      name: 'volume_unmount',
+      name: isBlock(mounted.spec) ? 'unmap_volume' : 'volume_unmount',
       key: { volume: volume.uniqueName, podUid: mounted.podUid },
       about: `${mounted.spec.specName} of ${mounted.podName}`,
-      run: () => unmountVolume(env, volume, mounted, data),
+      run: () => (isBlock(mounted.spec) ? unmapVolume : unmountVolume)(env, volume, mounted, data),
     });
   }
 
@@ -100,11 +105,11 @@ export class Reconciler {
     const about = `${wanted.spec.specName} for ${keyOfObject(pod.pod.meta)}`;
     if (mounted?.state !== 'Mounted' || mounted.remountRequired) {
       executor.start({
-        name: 'volume_mount',
+        name: isBlock(wanted.spec) ? 'map_volume' : 'volume_mount',
         // On the volume as a whole: devices are mounted one at a time.
         key: { volume: wanted.uniqueName, podUid: '' },
         about,
-        run: () => mountVolume(env, volume, pod),
+        run: () => (isBlock(wanted.spec) ? mapVolume : mountVolume)(env, volume, pod),
       });
       return;
     }
@@ -139,10 +144,10 @@ export class Reconciler {
         continue;
       }
       executor.start({
-        name: 'unmount_device',
+        name: isBlock(volume.spec) ? 'unmap_device' : 'unmount_device',
         key: { volume: volume.uniqueName, podUid: '' },
         about: volume.spec.specName,
-        run: () => unmountVolumeDevice(env, volume),
+        run: () => (isBlock(volume.spec) ? unmapVolumeDevice : unmountVolumeDevice)(env, volume),
       });
     }
   }
@@ -156,4 +161,8 @@ export class Reconciler {
       this.again = true;
     }
   }
+}
+
+function isBlock({ volumeMode }: VolumeSpec): boolean {
+  return volumeMode === 'Block';
 }

@@ -1,6 +1,7 @@
 import * as path from 'node:path';
 import { namesIn } from '../../util/files';
 import type { KubeletPaths } from '../names';
+import type { VolumeMode } from '../objects';
 import { readVolData } from '../vol-data';
 import { reconstructedSpec, type VolumeSpec } from './spec';
 
@@ -17,14 +18,18 @@ export interface Reconstructed {
 export function reconstruct(paths: KubeletPaths): Reconstructed {
   const volumes: { podUid: string; spec: VolumeSpec }[] = [];
   const failed: { folder: string; reason: string }[] = [];
-  for (const podUid of namesIn(paths.pods).sort())
-    for (const specName of namesIn(paths.podCsiVolumes(podUid)).sort()) {
-      const folder = path.join(paths.podCsiVolumes(podUid), specName);
-      try {
-        volumes.push({ podUid, spec: reconstructedSpec(podUid, specName, readVolData(folder)) });
-      } catch (error) {
-        failed.push({ folder, reason: (error as Error).message });
-      }
+  const read = (podUid: string, specName: string, folder: string, mode: VolumeMode) => {
+    try {
+      volumes.push({ podUid, spec: reconstructedSpec(podUid, specName, readVolData(folder), mode) });
+    } catch (error) {
+      failed.push({ folder, reason: (error as Error).message });
     }
+  };
+  for (const podUid of namesIn(paths.pods).sort()) {
+    for (const name of namesIn(paths.podCsiVolumes(podUid)).sort())
+      read(podUid, name, path.join(paths.podCsiVolumes(podUid), name), 'Filesystem');
+    for (const name of namesIn(paths.podCsiDevices(podUid)).sort())
+      read(podUid, name, paths.blockData(name), 'Block');
+  }
   return { volumes, failed };
 }

@@ -1,6 +1,6 @@
 import type { ApiServer } from '../api-server';
 import { inlineVolumeHandle, uniqueInlineName, uniqueVolumeName } from '../names';
-import type { AccessMode, PersistentVolume, Pod, PodVolume, SecretReference } from '../objects';
+import type { AccessMode, PersistentVolume, Pod, PodVolume, SecretReference, VolumeMode } from '../objects';
 
 /** A volume of a pod as the kubelet works with it: of a PersistentVolume, inline, or rebuilt from what lies on the disk. */
 export interface VolumeSpec {
@@ -10,6 +10,7 @@ export interface VolumeSpec {
   readonly driver: string;
   readonly volumeHandle: string;
   readonly lifecycleMode: 'Persistent' | 'Ephemeral';
+  readonly volumeMode: VolumeMode;
   readonly fsType: string;
   readonly accessModes: readonly AccessMode[];
   readonly mountOptions: readonly string[];
@@ -30,6 +31,7 @@ export function persistentSpec(pv: PersistentVolume, readOnly: boolean): VolumeS
     driver: pv.driver,
     volumeHandle: pv.volumeHandle,
     lifecycleMode: 'Persistent',
+    volumeMode: pv.volumeMode,
     fsType: pv.fsType,
     accessModes: pv.accessModes,
     mountOptions: pv.mountOptions,
@@ -50,6 +52,7 @@ export function inlineSpec(pod: Pod, name: string, csi: NonNullable<PodVolume['c
     driver: csi.driver,
     volumeHandle: inlineVolumeHandle(uid, name),
     lifecycleMode: 'Ephemeral',
+    volumeMode: 'Filesystem',
     fsType: csi.fsType,
     accessModes: [],
     mountOptions: [],
@@ -63,11 +66,12 @@ export function inlineSpec(pod: Pod, name: string, csi: NonNullable<PodVolume['c
   };
 }
 
-/** All that a pod's vol_data.json tells of a volume. */
+/** All that a pod's vol_data.json tells of a volume. `volumeMode`: by the folder in which it was found. */
 export function reconstructedSpec(
   podUid: string,
   specName: string,
   data: Record<string, string>,
+  volumeMode: VolumeMode,
 ): VolumeSpec {
   const { driverName = '', volumeHandle = '' } = data;
   const isInline = data.volumeLifecycleMode === 'Ephemeral';
@@ -77,6 +81,7 @@ export function reconstructedSpec(
     driver: driverName,
     volumeHandle,
     lifecycleMode: isInline ? 'Ephemeral' : 'Persistent',
+    volumeMode,
     fsType: '',
     accessModes: [],
     mountOptions: [],

@@ -21,10 +21,10 @@ spec:
       volumeMounts:
         - name: data
           mountPath: /data
-          subPath: logs
+          subPathExpr: $(POD_NAME)
 `;
   expect(problemsOf(text)).toEqual([
-    'm.yaml:10:11: spec.containers.0.volumeMounts.0.subPath: not a field, or one that a rehearsal does not simulate; remove it (docs/rehearsal.md lists what is)',
+    'm.yaml:10:11: spec.containers.0.volumeMounts.0.subPathExpr: not a field, or one that a rehearsal does not simulate; remove it (docs/rehearsal.md lists what is)',
   ]);
 });
 
@@ -60,9 +60,9 @@ test.each([
   ['a quantity that is none', CLAIM.replace('1Gi', 'much'), /expected a quantity such as 10Gi, found "much"/],
   ['the same object twice', CLAIM + CLAIM, /PersistentVolumeClaim default\/data is there twice/],
   [
-    'a raw block volume',
-    CLAIM.replace('{storageClassName', '{volumeMode: Block, storageClassName'),
-    /raw block volumes are not rehearsed yet/,
+    'a subPath that leaves the volume',
+    CLAIM + pod('web').replace('mountPath: /data', 'mountPath: /data, subPath: a/../../b'),
+    /subPath: expected a relative path without "\.\.", found "a\/\.\.\/\.\.\/b"/,
   ],
 ])('%s is refused', async (_, manifests, message) => {
   await expect(play(STORAGE_CLASS + manifests, 'create')).rejects.toThrow(message);
