@@ -1,0 +1,160 @@
+import * as fs from 'node:fs';
+import * as path from 'node:path';
+import { controlOf, openCluster } from './stage/real-cluster';
+import { isRunning, Scene } from './stage/scene';
+import { readSeen, type Seen, withoutNames, writeSeen } from './stage/seen';
+import { SWEPT, type Swept } from './sweep-list';
+
+const update = process.env.FAKE_CSI_GOLDEN === 'update';
+const SCENARIOS = path.join(__dirname, '../../../scenarios');
+
+/** Pods at a time: two cores run the whole cluster. */
+const AT_A_TIME = 8;
+const SECONDS = 40;
+/** Longer than a teardown with nothing in its way. */
+const TEARDOWN_MS = 30_000;
+
+const textOf = (scenario: string) => fs.readFileSync(path.join(SCENARIOS, `${scenario}.yaml`), 'utf8');
+
+function manifests({ scenario, fsType, fsGroup, block }: Swept): string {
+  const name = `sweep-${scenario}`;
+  const use = block
+    ? { volumeDevices: [{ name: 'data', devicePath: '/dev/data' }] }
+    : { volumeMounts: [{ name: 'data', mountPath: '/data' }] };
+  return [
+    {
+      apiVersion: 'storage.k8s.io/v1',
+      kind: 'StorageClass',
+      metadata: { name },
+      provisioner: 'fake.csi.test',
+      parameters: { scenario, 'csi.storage.k8s.io/fstype': fsType ?? 'ext4' },
+      allowVolumeExpansion: true,
+    },
+    {
+      apiVersion: 'v1',
+      kind: 'PersistentVolumeClaim',
+      metadata: { name: 'data' },
+      spec: {
+        storageClassName: name,
+        accessModes: ['ReadWriteOnce'],
+        ...(block && { volumeMode: 'Block' }),
+        resources: { requests: { storage: fsType === 'xfs' ? '320Mi' : '64Mi' } },
+      },
+    },
+    {
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata: { name: 'web' },
+      spec: {
+        terminationGracePeriodSeconds: 1,
+        automountServiceAccountToken: false,
+        ...(fsGroup !== undefined && { securityContext: { fsGroup, runAsUser: 1000 } }),
+        containers: [{ name: 'app', image: 'busybox:1.36', command: ['sleep', '100000'], ...use }],
+        volumes: [{ name: 'data', persistentVolumeClaim: { claimName: 'data' } }],
+      },
+    },
+  ]
+    .map((object) => JSON.stringify(object))
+    .join('\n---\n');
+}
+
+async function comes(
+  scene: Scene,
+  what: string,
+  holds: () => Promise<boolean>,
+  ms: number,
+): Promise<boolean> {
+  return scene.until(what, holds, ms).then(
+    () => true,
+    () => false,
+  );
+}
+
+/** Each different event once, in the order of the first. */
+async function eventLines(scene: Scene): Promise<string[]> {
+  const told = [
+    'FailedMount',
+    'FailedMapVolume',
+    'FailedAttachVolume',
+    'ProvisioningFailed',
+    'VolumeFailedDelete',
+  ];
+  const events = (await scene.events()).filter(
+    ({ reason }) => told.includes(reason) || /Fail|Multi/.test(reason),
+  );
+  const lines = events
+    .filter(({ reason }) => reason !== 'FailedScheduling')
+    .map(({ object, reason, message }) => `${object} ${reason}: ${withoutNames(message, scene.namespace)}`);
+  return [...new Set(lines)].sort();
+}
+
+/** A pod meets the scenario, is deleted in it, and the scenario is taken away. */
+async function meet(swept: Swept): Promise<Seen> {
+  const { scenario, knob, seconds = SECONDS } = swept;
+  const scene = await Scene.open(scenario);
+  const lines: string[] = [];
+  try {
+    await scene.apply(manifests(swept));
+    const runs = async () => isRunning(await scene.find('pod', 'web'));
+    const ran = await comes(scene, 'running', runs, seconds * 1000);
+    lines.push(ran ? 'the pod runs' : `the pod does not run in ${seconds} s`);
+    lines.push(...(await eventLines(scene)));
+    await scene.kubectl('delete', 'pod', 'web', '--wait=false');
+    const isGone = async () => (await scene.find('pod', 'web')) === undefined;
+    const gone = await comes(scene, 'gone', isGone, TEARDOWN_MS);
+    lines.push(gone ? 'deleted: the pod is gone' : 'deleted: the pod is Terminating');
+    const late = (await eventLines(scene)).filter((line) => !lines.includes(line));
+    lines.push(...late);
+    const [volume] = await scene.volumes();
+    const attachments = (await scene.cluster.json(['get', 'volumeattachments'])).items ?? [];
+    const attached = attachments.some(
+      ({ spec }) => spec.source.persistentVolumeName === volume?.metadata.name,
+    );
+    lines.push(attached ? 'its volume is still attached' : 'its volume is detached');
+  } finally {
+    const control = await controlOf(scene.cluster);
+    await control.removeScenario(scenario);
+    await control.release();
+    const stuck = await scene.close().then(
+      () => undefined,
+      (error: Error) => error.message.split('\n')[0],
+    );
+    lines.push(`without the scenario: ${stuck ?? 'all of it goes'}`);
+  }
+  return { scenario, knob, lines };
+}
+
+const seen = new Map<string, Seen | Error>();
+
+beforeAll(async () => {
+  const waiting = [...SWEPT];
+  const control = await controlOf(openCluster());
+  // At rest: a scenario acts on the volumes that name it.
+  for (const { scenario } of waiting)
+    await control.putScenario(
+      textOf(scenario).replace(/^spec:$/m, 'spec:\n  enabled: false'),
+      `${scenario}.yaml`,
+    );
+  const work = async () => {
+    for (let swept = waiting.shift(); swept; swept = waiting.shift())
+      seen.set(swept.scenario, await meet(swept).catch((error: Error) => error));
+  };
+  await Promise.all(Array.from({ length: AT_A_TIME }, work));
+}, 1_800_000);
+
+describe.each(SWEPT)('$scenario ($knob)', ({ scenario }) => {
+  it('is seen as it was before', async () => {
+    const found = seen.get(scenario);
+    if (!found || found instanceof Error) throw found ?? new Error('it was not met');
+    if (update) writeSeen(found, 'v1.36.2');
+    expect(found.lines).toEqual(readSeen(scenario));
+  });
+
+  /** The first lines of its file say what a person sees. */
+  it('makes the event that its file begins with', () => {
+    const said = /^# SEEN\s+(Failed\w+|ProvisioningFailed)/m.exec(textOf(scenario))?.[1];
+    const found = seen.get(scenario);
+    if (said === undefined || !found || found instanceof Error) return;
+    expect(found.lines.join('\n')).toContain(said);
+  });
+});

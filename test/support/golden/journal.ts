@@ -1,0 +1,116 @@
+/** A call, as far as a golden journal tells of it. */
+export interface GoldenCall {
+  readonly method: string;
+  /** Left out: it was never answered. */
+  readonly code?: string;
+  /** Milliseconds since whenever: only differences count. */
+  readonly atMs: number;
+}
+
+/** Something that was done to the cluster: what follows is told by the time since then. */
+export interface GoldenStep {
+  readonly step: string;
+  readonly atMs: number;
+}
+
+/** One line of a golden journal: `Method CODE`, or `-- step`. */
+export interface GoldenLine {
+  readonly gapMs: number;
+  readonly text: string;
+}
+
+/** Asked for at any time, by timers and health checks, and not for a volume on its way. */
+const BY_TIMER = new Set([
+  'Probe',
+  'GetPluginInfo',
+  'GetPluginCapabilities',
+  'ControllerGetCapabilities',
+  'GroupControllerGetCapabilities',
+  'GetCapacity',
+  'ListVolumes',
+  'ListSnapshots',
+  'ControllerGetVolume',
+  'NodeGetInfo',
+  'NodeGetVolumeStats',
+  'GetInfo',
+  'NotifyRegistrationStatus',
+]);
+
+const ASKED_FIRST = 'NodeGetCapabilities';
+
+/** Gaps are told in these steps; what is shorter than half of one is none. */
+const STEP_MS = 500;
+
+/**
+ * The calls of a case in order, with what was done to the cluster in between, and the time of each call since the line
+ * before it, rounded.
+ */
+export function goldenLines(calls: readonly GoldenCall[], steps: readonly GoldenStep[]): GoldenLine[] {
+  const asked = [...calls]
+    .sort((a, b) => a.atMs - b.atMs)
+    // The kubelet asks what the node can do right before it asks for statistics.
+    .filter(
+      ({ method }, index, all) => method !== ASKED_FIRST || all[index + 1]?.method !== 'NodeGetVolumeStats',
+    )
+    .filter(({ method }) => !BY_TIMER.has(method))
+    .map(({ method, code = 'no answer', atMs }) => ({ text: `${method} ${code}`, atMs }));
+  const done = steps.map(({ step, atMs }) => ({ text: `-- ${step}`, atMs }));
+  let last = 0;
+  return [...done, ...asked]
+    .sort((a, b) => a.atMs - b.atMs)
+    .map(({ text, atMs }) => {
+      const gapMs = text.startsWith('-- ') ? 0 : Math.round((atMs - last) / STEP_MS) * STEP_MS;
+      last = atMs;
+      return { gapMs, text };
+    });
+}
+
+export function showGolden(lines: readonly GoldenLine[]): string {
+  return lines
+    .map(({ gapMs, text }) =>
+      text.startsWith('-- ') ? text : `${(gapMs === 0 ? '' : `+${gapMs / 1000}s`).padStart(7)}  ${text}`,
+    )
+    .join('\n');
+}
+
+/** @throws Error with the line that is none. */
+export function readGolden(text: string): GoldenLine[] {
+  const lines = text.split('\n').filter((line) => line.trim() !== '' && !line.startsWith('#'));
+  return lines.map((line) => {
+    if (line.startsWith('-- ')) return { gapMs: 0, text: line };
+    const found = /^\s*(?:\+([\d.]+)s\s+)?(\w+ .+)$/.exec(line);
+    if (!found) throw new Error(`expected "+2s  Method CODE" or "-- step", found ${JSON.stringify(line)}`);
+    const [, gap = '0', said = ''] = found;
+    return { gapMs: Number(gap) * 1000, text: said };
+  });
+}
+
+/** A busy machine is late by a part of what it waits for, and by the time that its own work takes. */
+export interface Tolerance {
+  readonly part: number;
+  readonly ms: number;
+}
+
+/** Where two journals differ, a line each; none: they are the same within the tolerance. */
+export function goldenDifferences(
+  wanted: readonly GoldenLine[],
+  found: readonly GoldenLine[],
+  { part, ms }: Tolerance,
+): string[] {
+  const differences: string[] = [];
+  for (let i = 0; i < Math.max(wanted.length, found.length); i++) {
+    const [w, f] = [wanted[i], found[i]];
+    if (w?.text !== f?.text) {
+      differences.push(`line ${i + 1}: expected ${w?.text ?? 'nothing'}, found ${f?.text ?? 'nothing'}`);
+      // What follows is shifted: one difference is enough to look at.
+      break;
+    }
+    if (w && f && Math.abs(w.gapMs - f.gapMs) > Math.max(w.gapMs, f.gapMs) * part + ms)
+      differences.push(`line ${i + 1}, ${w.text}: expected after ${w.gapMs} ms, found after ${f.gapMs} ms`);
+  }
+  return differences;
+}
+
+/** Steps that do something, rather than wait or look. */
+export const isAct = ({ kind }: { readonly kind: string }): boolean =>
+  !['wait', 'assert', 'advance'].includes(kind);
