@@ -35,17 +35,27 @@ function nameOf(kind: keyof typeof ENUMS, number: number | undefined): string {
   return found?.[0] ?? `${number}`;
 }
 
-/** @throws Unreachable when nobody listens, or GetPluginCapabilities is refused */
-export async function askFacts(connection: Connection, timeoutMs: number): Promise<Facts> {
-  const ask = <M extends CsiMethod>(method: M) =>
-    connection.send(method, {}, { timeoutMs, waitForReady: true });
+/** Who is not there by then does not come. */
+const CONNECT_MS = 10_000;
+
+/** @throws Unreachable when nobody listens at the socket, or GetPluginCapabilities is refused */
+export async function askFacts(connection: Connection, timeoutMs: number, socket: string): Promise<Facts> {
+  const ask = <M extends CsiMethod>(method: M) => connection.send(method, {}, { timeoutMs });
   const demanded = <M extends CsiMethod>(answer: Answer<M>): ResponseTo<M> => {
     if (answer.code === 'OK' && answer.response !== undefined) return answer.response;
     throw new Unreachable(
       `${answer.method}: expected an answer from a CSI driver, found ${answerText(answer)}`,
     );
   };
-  const info = await ask('GetPluginInfo');
+  const info = await connection.send(
+    'GetPluginInfo',
+    {},
+    { timeoutMs: Math.min(timeoutMs, CONNECT_MS), waitForReady: true },
+  );
+  if (info.code === 'DEADLINE_EXCEEDED' || info.code === 'UNAVAILABLE')
+    throw new Unreachable(
+      `unix://${socket}: expected a CSI driver, found nobody who answers GetPluginInfo; start it`,
+    );
   const { capabilities: ofPlugin } = demanded(await ask('GetPluginCapabilities'));
   const plugin = new Set(
     ofPlugin.map(({ service, volume_expansion }) =>

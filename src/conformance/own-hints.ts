@@ -26,7 +26,7 @@ metadata: {name: conformance-slow}
 spec:
   enabled: false
   rules:
-    - match: {rpc: NodeStageVolume}
+    - match: {rpc: [NodeStageVolume, NodePublishVolume]}
       then: [{delay: 2s}]
 ---
 apiVersion: fake-csi/v1

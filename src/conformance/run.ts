@@ -45,7 +45,7 @@ export interface Run {
 /** Cases one after another, each on volumes of its own. @throws Unreachable when nobody answers */
 export async function runCases(options: RunOptions): Promise<Run> {
   const { connection, cases, told, timeoutMs } = options;
-  const facts = await askFacts(connection, timeoutMs);
+  const facts = await askFacts(connection, timeoutMs, options.socket);
   const results: Result[] = [];
   for (const [index, one] of cases.entries()) {
     const result = await runCase(one, index, options, facts);
@@ -120,6 +120,7 @@ function missingNeed(need: Need, options: RunOptions, facts: Facts): string | un
   }
   if (need.startsWith('no ')) {
     const capability = need.slice('no '.length);
+    if (capability.startsWith('node.') && !facts.node) return 'the Node service is not served here';
     return hasCapability(facts, capability) ? `${capability} is advertised` : undefined;
   }
   return hasCapability(facts, need) ? undefined : `needs ${need}`;

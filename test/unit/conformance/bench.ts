@@ -29,6 +29,9 @@ const FEW = [
 export const KINDS = {
   all: {},
   few: { capabilities: FEW },
+  noStage: { capabilities: '-STAGE_UNSTAGE_VOLUME' },
+  nodeOnly: { profile: 'node', advertise: 'node' },
+  controllerOnly: { profile: 'controller' },
   offline: { capabilities: '-ONLINE,+OFFLINE' },
   secrets: {},
   /** Controller and node are two processes. */
