@@ -1,8 +1,12 @@
 import * as fs from 'node:fs';
 import { tmpdir } from 'node:os';
 import * as path from 'node:path';
+import { openInProcess } from '../../../src/embedded/in-process-rehearsal';
 import { type Rehearsed, rehearse } from '../../../src/embedded/rehearse';
+import type { MountView } from '../../../src/kubelet/csi/mount-view';
 import type { ClusterEvent } from '../../../src/kubelet/events';
+import { readManifests } from '../../../src/kubelet/manifests/read';
+import { KubeletPaths } from '../../../src/kubelet/names';
 import { parseSteps } from '../../../src/kubelet/steps/grammar';
 import type { CallEntry } from '../../../src/kubelet/timeline/timeline';
 import type { KubeletVersion } from '../../../src/kubelet/versions';
@@ -121,3 +125,66 @@ spec:
 }
 
 export const ONE_POD = `${STORAGE_CLASS}${CLAIM}${pod('web')}`;
+
+/** A rehearsal that a test goes on with step by step, and looks into between them. */
+export interface Opened {
+  /** @throws Error with the step that did not come true */
+  run(steps: string): Promise<void>;
+  readonly mounts: MountView;
+  readonly calls: () => string[];
+  /** Paths of the one pod's one volume. */
+  readonly places: () => { target: string; staging: string; globalFolder: string };
+  readonly logged: (text: RegExp) => boolean;
+}
+
+/** Opens a rehearsal, lets `work` use it, and closes it. */
+export async function withRehearsal(
+  manifests: string,
+  { scenario }: Pick<PlayOptions, 'scenario'>,
+  work: (opened: Opened) => Promise<void>,
+): Promise<void> {
+  const folder = fs.mkdtempSync(path.join(tmpdir(), 'rehearsal-test-'));
+  const file = path.join(folder, 'scenario.yaml');
+  if (scenario !== undefined) fs.writeFileSync(file, scenario);
+  const { rehearsal, timeline, rootDir, close } = await openInProcess({
+    manifests: readManifests(manifests, 'manifests.yaml'),
+    version: '1.36',
+    seed: 1,
+    rootDir: undefined,
+    start: {},
+    scenarios: scenario === undefined ? [] : [file],
+  });
+  try {
+    await rehearsal.begin();
+    const paths = new KubeletPaths(rootDir);
+    const { machine } = rehearsal.cluster.node('node-1') ?? {};
+    if (!machine) throw new Error('expected node-1, found none');
+    await work({
+      run: async (steps) => {
+        for (const step of parseSteps(steps)) {
+          const failure = await rehearsal.step(step);
+          if (failure !== undefined) throw new Error(failure);
+        }
+      },
+      mounts: machine.mounts,
+      calls: () =>
+        timeline.calls
+          .filter(({ who, method }) => who === 'kubelet' && /^Node(Un)?(stage|publish)/i.test(method))
+          .map(({ method, code }) => `${method} ${code}`),
+      places: () => {
+        const [pv] = rehearsal.cluster.api.volumes.all();
+        const [pod] = rehearsal.cluster.api.pods.all();
+        const { driver = '', volumeHandle = '', meta } = pv ?? {};
+        return {
+          target: paths.target(pod?.meta.uid ?? '', meta?.name ?? ''),
+          staging: paths.staging(driver, volumeHandle),
+          globalFolder: paths.globalVolume(driver, volumeHandle),
+        };
+      },
+      logged: (text) => timeline.entries.some((entry) => text.test(entry.text)),
+    });
+  } finally {
+    await close();
+    fs.rmSync(folder, { recursive: true, force: true });
+  }
+}
