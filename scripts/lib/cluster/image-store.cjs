@@ -8,8 +8,6 @@ const path = require('node:path');
 const { must, run } = require('./command.cjs');
 const { cacheFolder } = require('./programs.cjs');
 
-const PREFIX = 'images-';
-
 /** Another after it was made again. */
 function identityOf(archive) {
   const { size, mtimeMs } = fs.statSync(archive);
@@ -20,7 +18,7 @@ function identityOf(archive) {
 async function storeOf(archives) {
   const hash = crypto.createHash('sha256').update(await must(['containerd', '--version']));
   for (const archive of archives) hash.update(`${identityOf(archive)}\n`);
-  return path.join(cacheFolder(), `${PREFIX}${hash.digest('hex').slice(0, 16)}`);
+  return path.join(cacheFolder(), `images-${hash.digest('hex').slice(0, 16)}`);
 }
 
 /** What is written in place, and so must not be shared. */
@@ -59,12 +57,19 @@ async function restoreImages(layout, archives) {
   return fs.existsSync(store) && share(store, layout.containerd.root);
 }
 
+/** Of stores that were made for other archives, and of copies that nobody finishes any more. */
+function isOutdated(name, store) {
+  const [, hash, maker] = /^images-([0-9a-f]{16})(?:\.(\d+))?$/.exec(name) ?? [];
+  if (hash === undefined) return false;
+  return maker === undefined ? name !== path.basename(store) : !fs.existsSync(`/proc/${maker}`);
+}
+
 /** Keeps what a containerd that does not run has, and no store but this. */
 async function keepImages(layout, archives) {
   const store = await storeOf(archives);
-  for (const name of fs.readdirSync(cacheFolder()).filter((one) => one.startsWith(PREFIX)))
+  for (const name of fs.readdirSync(cacheFolder()).filter((one) => isOutdated(one, store)))
     fs.rmSync(path.join(cacheFolder(), name), { recursive: true, force: true });
-  await share(layout.containerd.root, store);
+  if (!fs.existsSync(store)) await share(layout.containerd.root, store);
 }
 
 module.exports = { identityOf, keepImages, restoreImages };
