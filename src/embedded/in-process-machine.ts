@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import * as path from 'node:path';
 import type { CsiDefinitions } from '../csi/load';
-import { createMemoryHost } from '../host/memory';
+import { createMemoryHost, type MemoryControl } from '../host/memory';
 import { type CallServer, InProcessConnections } from '../kubelet/in-process-client';
 import type { NodeMachine } from '../kubelet/machine';
 import { Driver } from '../server/driver';
@@ -129,6 +129,15 @@ export class InProcessMachine {
   async arm(name: string, text: string): Promise<void> {
     const { living } = this;
     if (living) await this.options.turns.run(() => living.driver.scenarios.put(text, `${name}.yaml`));
+  }
+
+  /** What happens to the machine from outside: who holds a mount, which one dies. */
+  get control(): MemoryControl {
+    return this.kernel.host.control;
+  }
+
+  get nodeName(): string {
+    return this.options.nodeName;
   }
 
   get machine(): NodeMachine {

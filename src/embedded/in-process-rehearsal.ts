@@ -1,5 +1,6 @@
 import * as fs from 'node:fs';
 import * as path from 'node:path';
+import type { MemoryControl } from '../host/memory';
 import type { Manifest } from '../kubelet/manifests/read';
 import { FIRST_NODE } from '../kubelet/rehearsal';
 import { virtualTime } from '../kubelet/time-keeper';
@@ -27,6 +28,8 @@ export interface InProcessOptions extends OpenOptions {
 export interface InProcessRehearsal extends OpenedRehearsal {
   /** Arms a scenario with every driver. @throws ScenarioProblems */
   arm(name: string, text: string): Promise<void>;
+  /** The model of the first node's machine, as it is now: another one after a reboot. */
+  control(): MemoryControl;
 }
 
 const DATA_DIR = '/var/lib/fake-csi';
@@ -84,6 +87,11 @@ export async function openInProcess(options: InProcessOptions): Promise<InProces
       rootDir,
       arm: async (name, text) => {
         for (const machine of machines) await machine.arm(name, text);
+      },
+      control: () => {
+        const machine = machines.find(({ nodeName }) => nodeName === FIRST_NODE);
+        if (!machine) throw new Error(`expected ${FIRST_NODE}: a rehearsal that has begun has it`);
+        return machine.control;
       },
       close: async () => {
         rehearsal.stop();

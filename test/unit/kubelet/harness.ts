@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import * as path from 'node:path';
 import { openInProcess } from '../../../src/embedded/in-process-rehearsal';
 import { type Rehearsed, rehearse } from '../../../src/embedded/rehearse';
+import type { MemoryControl } from '../../../src/host/memory';
 import type { MountView } from '../../../src/kubelet/csi/mount-view';
 import type { ClusterEvent } from '../../../src/kubelet/events';
 import { readManifests } from '../../../src/kubelet/manifests/read';
@@ -131,6 +132,7 @@ export interface Opened {
   /** @throws Error with the step that did not come true */
   run(steps: string): Promise<void>;
   readonly mounts: MountView;
+  readonly control: () => MemoryControl;
   readonly calls: () => string[];
   /** Paths of the one pod's one volume. */
   readonly places: () => { target: string; staging: string; globalFolder: string };
@@ -146,7 +148,7 @@ export async function withRehearsal(
   const folder = fs.mkdtempSync(path.join(tmpdir(), 'rehearsal-test-'));
   const file = path.join(folder, 'scenario.yaml');
   if (scenario !== undefined) fs.writeFileSync(file, scenario);
-  const { rehearsal, timeline, rootDir, close } = await openInProcess({
+  const { rehearsal, timeline, rootDir, control, close } = await openInProcess({
     manifests: readManifests(manifests, 'manifests.yaml'),
     version: '1.36',
     seed: 1,
@@ -167,6 +169,7 @@ export async function withRehearsal(
         }
       },
       mounts: machine.mounts,
+      control,
       calls: () =>
         timeline.calls
           .filter(({ who, method }) => who === 'kubelet' && /^Node(Un)?(stage|publish)/i.test(method))

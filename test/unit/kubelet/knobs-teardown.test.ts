@@ -77,6 +77,45 @@ test('T6: OK, and the stage is left mounted: the volume is detached with it', as
   });
 });
 
+test('T7: somebody has a file open: EBUSY, Terminating without an event, and it heals when the file is closed', async () => {
+  await withRehearsal(ONE_POD, {}, async ({ run, control, places, calls, logged }) => {
+    await run('create; wait running');
+    const release = await control().hold(places().target);
+    await run(
+      'delete; advance 20s; assert not gone; assert state data mount-uncertain; assert not event FailedMount',
+    );
+    const failed = calls().filter((call) => /^NodeUnpublishVolume (?!OK)/.test(call));
+    expect(failed.length).toBeGreaterThan(3);
+    expect(logged(/UnmountVolume\.TearDown failed for volume .*busy/i)).toBe(true);
+    release();
+    await run('wait clean');
+  });
+});
+
+test.each(['ENOTCONN', 'EIO'])(
+  'T8: the mount in the pod is dead (%s) and stays so: "failed to clean mount dir"',
+  async (errno) => {
+    const scenario = rules('{name: ok, match: {rpc: NodeUnpublishVolume}, then: [{at: instead}]}');
+    await withRehearsal(ONE_POD, { scenario }, async ({ run, control, mounts, places, logged }) => {
+      await run('create; wait running');
+      const { target } = places();
+      await control().kill(target, errno);
+      await run('delete; wait calls NodeUnpublishVolume >=3; assert not gone');
+      expect(logged(/failed to clean mount dir \[.*\/mount\]/)).toBe(true);
+      await mounts.unmount(target);
+      await run('wait gone');
+    });
+  },
+);
+
+test('T8: a driver that unmounts what is dead gets the pod out', async () => {
+  await withRehearsal(ONE_POD, {}, async ({ run, control, places }) => {
+    await run('create; wait running');
+    await control().kill(places().target, 'ENOTCONN');
+    await run('delete; wait clean');
+  });
+});
+
 test('T9: another bind of the stage holds NodeUnstageVolume back, until it is gone', async () => {
   await withRehearsal(ONE_POD, {}, async ({ run, mounts, places, calls, logged }) => {
     await run('create; wait running');
