@@ -98,6 +98,13 @@ describe('the classes', () => {
     },
   );
 
+  it('of a backend that has one filesystem name it: the provisioner fills in ext4 for those that name none', () => {
+    const fstypes = storageClasses
+      .filter(({ parameters }) => parameters?.backend === 'tmpfs')
+      .map(({ parameters }) => parameters?.['csi.storage.k8s.io/fstype']);
+    expect(fstypes).toEqual(['tmpfs']);
+  });
+
   it('that fail are all in docs/kubernetes.md', () => {
     const text = fs.readFileSync(path.join(ROOT, 'docs/kubernetes.md'), 'utf8');
     const row = /^\| `fake-csi-SCENARIO` \| fails: (.*) \|$/m.exec(text)?.[1];
