@@ -1,5 +1,4 @@
 import type { Clock } from '../util/clock';
-import { ensureFolder } from '../util/files';
 import type { ApiServer } from './api-server';
 import {
   POD_ATTACH_AND_MOUNT_RETRY_MS,
@@ -11,6 +10,7 @@ import {
 } from './constants';
 import type { MountView } from './csi/mount-view';
 import type { Events } from './events';
+import { ensureKubeletFolder } from './folders';
 import type { KubeletPaths } from './names';
 import { keyOfObject, type Pod } from './objects';
 import { hasMounts } from './orphans';
@@ -111,7 +111,7 @@ export class PodWorker {
   private async sync(): Promise<boolean> {
     const { kubelet, pod } = this;
     const { populator, events, timeline, paths, nodeName } = kubelet;
-    ensureFolder(paths.podVolumes(pod.meta.uid), 0o750);
+    ensureKubeletFolder(paths.podVolumes(pod.meta.uid));
     populator.reprocess(pod.meta.uid);
     kubelet.changed();
     let errors: string[] = [];

@@ -1,7 +1,8 @@
 import * as fs from 'node:fs';
 import * as path from 'node:path';
-import { ensureFolder, errnoOf, namesIn } from '../util/files';
+import { errnoOf, namesIn } from '../util/files';
 import type { MountView } from './csi/mount-view';
+import { ensureKubeletFolder } from './folders';
 import type { KubeletPaths } from './names';
 import type { ContainerMount } from './objects';
 import type { Timeline } from './timeline/timeline';
@@ -35,9 +36,9 @@ export async function prepareSubPath(
   }
   if (await mounts.isMountPoint(place)) return;
   try {
-    if (fs.statSync(source).isDirectory()) ensureFolder(place, 0o750);
+    if (fs.statSync(source).isDirectory()) ensureKubeletFolder(place);
     else {
-      ensureFolder(path.dirname(place), 0o750);
+      ensureKubeletFolder(path.dirname(place));
       fs.closeSync(fs.openSync(place, 'a', 0o640));
     }
     await mounts.bind(source, place);

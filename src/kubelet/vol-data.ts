@@ -1,6 +1,7 @@
 import * as fs from 'node:fs';
 import * as path from 'node:path';
-import { ensureFolder, readIfThere, removeFile } from '../util/files';
+import { readIfThere, removeFile } from '../util/files';
+import { ensureKubeletFolder } from './folders';
 
 export const VOL_DATA_FILE = 'vol_data.json';
 
@@ -37,8 +38,8 @@ export function encodeVolData(data: VolumeData): string {
 
 /** Truncates and writes, as the kubelet does: a crash in between leaves an empty file. */
 export function writeVolData(folder: string, data: VolumeData): void {
-  ensureFolder(folder, 0o750);
-  fs.writeFileSync(path.join(folder, VOL_DATA_FILE), encodeVolData(data), { mode: 0o600 });
+  ensureKubeletFolder(folder);
+  fs.writeFileSync(path.join(folder, VOL_DATA_FILE), encodeVolData(data), { mode: 0o644 });
 }
 
 /** @throws Error in the kubelet's words when the file is missing, empty or no map of strings */

@@ -1,6 +1,6 @@
 import * as fs from 'node:fs';
-import { ensureFolder } from '../../util/files';
 import { isFinalError, rpcErrorText, StepError, stepErrorOf } from '../errors';
+import { ensureKubeletFolder } from '../folders';
 import { readVolData, removeVolData, VOL_DATA_FILE, writeVolData } from '../vol-data';
 import type { VolumeSpec } from '../volumemanager/spec';
 import type { CallContext } from './calls';
@@ -79,7 +79,7 @@ function capabilitiesError(env: NodeEnvironment, error: unknown): StepError {
 
 function makeFolder(folder: string): void {
   try {
-    ensureFolder(folder, 0o750);
+    ensureKubeletFolder(folder);
   } catch (error) {
     throw new StepError('final', `failed to create dir ${folder}: ${(error as Error).message}`);
   }

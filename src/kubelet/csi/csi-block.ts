@@ -1,7 +1,8 @@
 import * as fs from 'node:fs';
 import * as path from 'node:path';
-import { ensureFolder, errnoOf, namesIn } from '../../util/files';
+import { errnoOf, namesIn } from '../../util/files';
 import { rpcErrorText, StepError, stepErrorOf } from '../errors';
+import { ensureKubeletFolder } from '../folders';
 import type { Pod } from '../objects';
 import { readVolData, VOL_DATA_FILE, writeVolData } from '../vol-data';
 import type { VolumeSpec } from '../volumemanager/spec';
@@ -20,7 +21,7 @@ import {
 export function newMapper(env: NodeEnvironment, spec: VolumeSpec): void {
   const { paths, nodeName } = env;
   try {
-    ensureFolder(paths.blockMap(spec.specName), 0o750);
+    ensureKubeletFolder(paths.blockMap(spec.specName));
     writeVolData(paths.blockData(spec.specName), {
       attachmentID: attachmentIdOf(env, spec),
       driverName: spec.driver,
@@ -51,7 +52,7 @@ export async function setUpDevice(env: NodeEnvironment, spec: VolumeSpec): Promi
   try {
     const publishContext = fetched(env, () => publishContextOf(env, spec));
     const secrets = fetched(env, () => readSecret(env, spec.nodeStageSecret));
-    ensureFolder(staging, 0o750);
+    ensureKubeletFolder(staging);
     const multiWriter = await multiWriterOf(env, context);
     await calls.call(
       'NodeStageVolume',
@@ -80,7 +81,7 @@ export async function mapPodDevice(env: NodeEnvironment, spec: VolumeSpec, pod: 
   const target = paths.blockTarget(spec.specName, pod.meta.uid);
   const publishContext = fetched(env, () => publishContextOf(env, spec));
   const secrets = fetched(env, () => readSecret(env, spec.nodePublishSecret));
-  ensureFolder(path.dirname(target), 0o750);
+  ensureKubeletFolder(path.dirname(target));
   try {
     const multiWriter = await multiWriterOf(env, context);
     await calls.call(

@@ -1,6 +1,6 @@
 import * as path from 'node:path';
-import { ensureFolder } from '../../util/files';
 import { rpcErrorText, StepError, stepErrorOf } from '../errors';
+import { ensureKubeletFolder } from '../folders';
 import type { Pod } from '../objects';
 import { TOKENS_KEY } from '../service-account-tokens';
 import { readVolData, VOL_DATA_FILE, writeVolData } from '../vol-data';
@@ -104,7 +104,7 @@ export function checkLifecycle(env: NodeEnvironment, spec: VolumeSpec): void {
 function writePodData(env: NodeEnvironment, spec: VolumeSpec, folder: string): void {
   try {
     // The driver makes `mount`; the kubelet makes what it is in.
-    ensureFolder(folder, 0o750);
+    ensureKubeletFolder(folder);
     writeVolData(folder, {
       attachmentID: attachmentIdOf(env, spec),
       driverName: spec.driver,

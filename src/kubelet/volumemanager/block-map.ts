@@ -1,7 +1,8 @@
 import * as fs from 'node:fs';
 import * as path from 'node:path';
-import { ensureFolder, removeFile } from '../../util/files';
+import { removeFile } from '../../util/files';
 import type { NodeEnvironment } from '../csi/node-environment';
+import { ensureKubeletFolder } from '../folders';
 import type { VolumeSpec } from './spec';
 
 /**
@@ -33,8 +34,8 @@ export async function mapDevice(
   const volumeMapPath = paths.podCsiDevices(podUid);
   const bound = path.join(globalMapPath, podUid);
   const link = paths.podDevice(podUid, specName);
-  ensureFolder(globalMapPath, 0o750);
-  ensureFolder(volumeMapPath, 0o750);
+  ensureKubeletFolder(globalMapPath);
+  ensureKubeletFolder(volumeMapPath);
   if (!(await mounts.isMountPoint(bound))) {
     fs.closeSync(fs.openSync(bound, 'a', 0o600));
     await mounts.bind(device, bound);

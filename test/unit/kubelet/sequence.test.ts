@@ -107,6 +107,11 @@ describe('a filesystem that is staged', () => {
       expect(fs.readFileSync(path.join(rootDir, global, 'vol_data.json'), 'utf8')).toBe(
         `{"driverName":"fake.csi.test","volumeHandle":"${handle}"}\n`,
       );
+      const modeOf = (name: string) => (fs.statSync(path.join(rootDir, name)).mode & 0o7777).toString(8);
+      expect([own, 'pods', global, 'plugins', `${global}/globalmount`].map(modeOf)).toEqual(
+        Array(5).fill('750'),
+      );
+      expect([`${own}/vol_data.json`, `${global}/vol_data.json`].map(modeOf)).toEqual(['644', '644']);
       expect(fs.readdirSync(path.join(rootDir, own)).sort()).toEqual(['mount', 'vol_data.json']);
       expect(fs.readdirSync(path.join(rootDir, global)).sort()).toEqual(['globalmount', 'vol_data.json']);
     } finally {
