@@ -6,6 +6,10 @@ type Undo = { [M in CsiMethod]: { method: M; request: ClientRequestOf<M> } }[Csi
 /** An answer by which nothing is left of what is undone. */
 const GONE = new Set(['OK', 'NOT_FOUND', 'UNIMPLEMENTED']);
 
+/** What something else on the machine held for a moment is given back later on. */
+const ROUNDS = 5;
+const PAUSE_MS = 250;
+
 /** What the calls of a case made, and how it is taken back, whatever became of the case. */
 export class Ledger {
   private readonly undos: Undo[] = [];
@@ -48,20 +52,21 @@ export class Ledger {
       this.undos.push({ method: 'NodeUnpublishVolume', request: { volume_id, target_path } });
   }
 
-  /** Newest first; what is refused is tried once more when the rest is gone. @returns one line for each thing left behind */
+  /** Newest first; what is refused is tried again when the rest is gone. @returns one line for each thing left behind */
   async undo(send: <M extends CsiMethod>(method: M, request: ClientRequestOf<M>) => Promise<Answer<M>>) {
     let left = this.undos.splice(0).reverse();
     let lines: string[] = [];
-    for (let round = 0; round < 2 && left.length > 0; round += 1) {
+    for (let round = 0; round < ROUNDS && left.length > 0; round += 1) {
+      if (round > 1) await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
       const refused: Undo[] = [];
       lines = [];
       for (const undo of left) {
         const answer = await send(undo.method, undo.request as never);
         if (GONE.has(answer.code)) continue;
-        refused.push(undo);
         // A path that could not be staged cannot be unstaged either.
-        if (answer.code !== 'INVALID_ARGUMENT')
-          lines.push(`${callText(undo.method, undo.request)}: ${answerText(answer)}`);
+        if (answer.code === 'INVALID_ARGUMENT') continue;
+        refused.push(undo);
+        lines.push(`${callText(undo.method, undo.request)}: ${answerText(answer)}`);
       }
       left = refused;
     }

@@ -70,4 +70,18 @@ export const controllerExpand = casesOf('Controller.ControllerExpandVolume', [
       probe.same(node_expansion_required, false, 'node_expansion_required');
     },
   },
+  {
+    id: 'E04',
+    level: 'must',
+    section: 'ControllerExpandVolume',
+    title: 'required_bytes above the size: as much or more, and the same again',
+    run: async (probe) => {
+      const { id } = await probe.volume();
+      const first = await probe.ok('ControllerExpandVolume', grow(probe, id));
+      const size = BigInt(first.capacity_bytes);
+      probe.that(size >= probe.size * 2n, `capacity_bytes of ${probe.size * 2n} or more`, `${size}`);
+      const again = await probe.ok('ControllerExpandVolume', grow(probe, id), 'it has that size already');
+      probe.same(again.capacity_bytes, first.capacity_bytes, 'capacity_bytes');
+    },
+  },
 ]);

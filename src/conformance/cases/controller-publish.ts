@@ -119,4 +119,33 @@ export const controllerPublish = casesOf('Controller.ControllerPublishVolume', [
       await probe.refused('ControllerPublishVolume', request, 'INVALID_ARGUMENT');
     },
   },
+  {
+    id: 'P02',
+    level: 'must',
+    section: 'ControllerPublishVolume Errors',
+    title: 'an unknown volume, an unknown node: NOT_FOUND',
+    run: async (probe) => {
+      const volume = await probe.volume();
+      for (const fields of [
+        { volume_id: 'conformance-unknown-volume' },
+        { node_id: 'conformance-unknown-node' },
+      ])
+        await probe.refused('ControllerPublishVolume', probe.attachment(volume, fields), 'NOT_FOUND');
+    },
+  },
+  {
+    id: 'P04',
+    level: 'must',
+    section: 'ControllerPublishVolume Errors',
+    needs: ['hint otherNode'],
+    title: 'a second node, for a volume of SINGLE_NODE_WRITER: FAILED_PRECONDITION; OK once it is detached',
+    run: async (probe) => {
+      const volume = await probe.volume();
+      await probe.attach(volume);
+      const elsewhere = probe.attachment(volume, { node_id: probe.hints.otherNode ?? '' });
+      await probe.refused('ControllerPublishVolume', elsewhere, 'FAILED_PRECONDITION');
+      await probe.detach(volume);
+      await probe.ok('ControllerPublishVolume', elsewhere);
+    },
+  },
 ]);

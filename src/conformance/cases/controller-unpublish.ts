@@ -16,4 +16,16 @@ export const controllerUnpublish = casesOf('Controller.ControllerUnpublishVolume
         await probe.ok('ControllerUnpublishVolume', { volume_id, node_id }, 'there is nothing to detach');
     },
   },
+  {
+    id: 'U02',
+    level: 'must',
+    section: 'ControllerUnpublishVolumeRequest',
+    title: 'an empty node_id: detached from every node, so that it can be deleted',
+    run: async (probe) => {
+      const volume = await probe.volume();
+      await probe.attach(volume);
+      await probe.ok('ControllerUnpublishVolume', { volume_id: volume.id });
+      await probe.ok('DeleteVolume', { volume_id: volume.id });
+    },
+  },
 ]);

@@ -82,4 +82,30 @@ export const createGroupSnapshot = casesOf('GroupController.CreateVolumeGroupSna
       probe.same(await snapshotsOf(probe, id), 0, 'snapshots left:');
     },
   },
+  {
+    id: 'GC03',
+    level: 'must',
+    section: 'CreateVolumeGroupSnapshot',
+    title: 'the same name and sources again: the same group',
+    run: async (probe) => {
+      const request = cutting(probe, await two(probe));
+      const first = await probe.ok('CreateVolumeGroupSnapshot', request);
+      const again = await probe.ok('CreateVolumeGroupSnapshot', request);
+      const [is, was] = [again, first].map(({ group_snapshot }) => group_snapshot?.group_snapshot_id);
+      probe.same(is, was, 'group_snapshot_id');
+    },
+  },
+  {
+    id: 'GC04',
+    level: 'must',
+    section: 'CreateVolumeGroupSnapshot Errors',
+    title: 'the same name, other sources: ALREADY_EXISTS',
+    run: async (probe) => {
+      const sources = await two(probe);
+      const request = cutting(probe, sources);
+      await probe.ok('CreateVolumeGroupSnapshot', request);
+      const source_volume_ids = sources.slice(0, 1);
+      await probe.refused('CreateVolumeGroupSnapshot', { ...request, source_volume_ids }, 'ALREADY_EXISTS');
+    },
+  },
 ]);

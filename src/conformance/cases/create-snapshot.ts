@@ -67,4 +67,33 @@ export const createSnapshot = casesOf('Controller.CreateSnapshot', [
       await probe.refused('CreateVolume', request, 'OUT_OF_RANGE');
     },
   },
+  {
+    id: 'S02',
+    level: 'must',
+    section: 'CreateSnapshot',
+    title: 'the same name and source again: the same snapshot; it has a source, a size and a creation_time',
+    run: async (probe) => {
+      const { id } = await probe.volume();
+      const request = probe.cutting(id);
+      const { snapshot } = await probe.ok('CreateSnapshot', request);
+      probe.same(snapshot?.source_volume_id, id, 'source_volume_id');
+      const seconds = BigInt(snapshot?.creation_time?.seconds ?? 0);
+      probe.that(seconds > 0n, 'a creation_time', snapshot);
+      const again = await probe.ok('CreateSnapshot', request);
+      const identity = (one: typeof snapshot) => [one?.snapshot_id, one?.creation_time];
+      probe.same(identity(again.snapshot), identity(snapshot), 'snapshot_id and creation_time');
+    },
+  },
+  {
+    id: 'S04',
+    level: 'must',
+    section: 'CreateSnapshot Errors',
+    title: 'the same name, another source: ALREADY_EXISTS',
+    run: async (probe) => {
+      const request = probe.cutting((await probe.volume()).id);
+      await probe.ok('CreateSnapshot', request);
+      const source_volume_id = (await probe.volume()).id;
+      await probe.refused('CreateSnapshot', { ...request, source_volume_id }, 'ALREADY_EXISTS');
+    },
+  },
 ]);

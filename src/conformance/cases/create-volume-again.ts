@@ -82,4 +82,29 @@ export const sameNameCases: readonly Omit<Case, 'rpc'>[] = [
       });
     },
   },
+  {
+    id: 'C14',
+    level: 'must',
+    section: 'CreateVolume',
+    title: 'the same request again: OK, the same volume',
+    run: async (probe) => {
+      const request = probe.creation();
+      const { volume } = await probe.ok('CreateVolume', request);
+      const again = await probe.ok('CreateVolume', request);
+      probe.same(again.volume, volume, 'the volume');
+    },
+  },
+  {
+    id: 'C17',
+    level: 'must',
+    section: 'CreateVolume Errors',
+    needs: ['hint ungroupableVolume'],
+    title: 'the same name, other parameters: ALREADY_EXISTS',
+    run: async (probe) => {
+      const request = probe.creation();
+      await probe.ok('CreateVolume', request);
+      const parameters = probe.parameters(probe.hints.ungroupableVolume);
+      await probe.refused('CreateVolume', { ...request, parameters }, 'ALREADY_EXISTS');
+    },
+  },
 ];

@@ -91,4 +91,23 @@ export const sourceCases: readonly Omit<Case, 'rpc'>[] = [
       await probe.refused('CreateVolume', probe.creation({ volume_content_source }), 'any refusal');
     },
   },
+  {
+    id: 'C35',
+    level: 'must',
+    section: 'CreateVolume Errors',
+    title: 'a source that is not there: NOT_FOUND',
+    run: async (probe) => {
+      const sources = [
+        ...(probe.has('controller.CREATE_DELETE_SNAPSHOT')
+          ? [{ snapshot: { snapshot_id: 'conformance-unknown-snapshot' } }]
+          : []),
+        ...(probe.has('controller.CLONE_VOLUME')
+          ? [{ volume: { volume_id: 'conformance-unknown-volume' } }]
+          : []),
+      ];
+      if (sources.length === 0) probe.skip('volumes are made from no source');
+      for (const volume_content_source of sources)
+        await probe.refused('CreateVolume', probe.creation({ volume_content_source }), 'NOT_FOUND');
+    },
+  },
 ];

@@ -176,4 +176,36 @@ export const createVolume = casesOf('Controller.CreateVolume', [
   ...sameNameCases,
   ...topologyCases,
   ...sourceCases,
+  {
+    id: 'C01',
+    level: 'must',
+    section: 'CreateVolumeRequest.name',
+    title:
+      'a name of nothing, of 129 bytes, or with a control character that names must not have: INVALID_ARGUMENT',
+    run: async (probe) => {
+      for (const name of ['', 'x'.repeat(129), 'a\u0000b', 'a\u000bb', 'a\u001fb', 'a\u007fb', 'a\u009fb'])
+        await probe.refused('CreateVolume', probe.creation({ name }), 'INVALID_ARGUMENT');
+    },
+  },
+  {
+    id: 'C05',
+    level: 'must',
+    section: 'CapacityRange',
+    title: 'limit_bytes below required_bytes: OUT_OF_RANGE, or INVALID_ARGUMENT',
+    run: async (probe) => {
+      const capacity_range = { required_bytes: `${probe.size}`, limit_bytes: `${probe.size / 2n}` };
+      const codes = ['OUT_OF_RANGE', 'INVALID_ARGUMENT'] as const;
+      await probe.refused('CreateVolume', probe.creation({ capacity_range }), codes);
+    },
+  },
+  {
+    id: 'C11',
+    level: 'must',
+    section: 'CreateVolumeRequest',
+    title: 'no volume_capabilities: INVALID_ARGUMENT',
+    run: async (probe) => {
+      const request = probe.creation({ volume_capabilities: [] });
+      await probe.refused('CreateVolume', request, 'INVALID_ARGUMENT');
+    },
+  },
 ]);

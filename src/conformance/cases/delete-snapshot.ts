@@ -28,4 +28,17 @@ export const deleteSnapshot = casesOf('Controller.DeleteSnapshot', [
       await probe.ok('DeleteSnapshot', { snapshot_id }, 'what is deleted already');
     },
   },
+  {
+    id: 'X01',
+    level: 'must',
+    section: 'DeleteSnapshot Errors',
+    needs: ['group.CREATE_DELETE_GET_VOLUME_GROUP_SNAPSHOT'],
+    title: 'a member of a group: INVALID_ARGUMENT, and the group is as before',
+    run: async (probe) => {
+      const { ids } = await probe.group([(await probe.volume()).id]);
+      const snapshot_id = ids.snapshot_ids[0] ?? '';
+      await probe.refused('DeleteSnapshot', { snapshot_id }, 'INVALID_ARGUMENT');
+      await probe.ok('GetVolumeGroupSnapshot', ids, 'the group is there');
+    },
+  },
 ]);

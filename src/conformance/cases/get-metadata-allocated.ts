@@ -76,4 +76,15 @@ export const getMetadataAllocated = casesOf('SnapshotMetadata.GetMetadataAllocat
       probe.that(answer.code !== 'OK', 'an error', 'OK');
     },
   },
+  {
+    id: 'SM03',
+    level: 'must',
+    section: 'GetMetadataAllocated Errors',
+    title: 'starting_offset negative or beyond the size: OUT_OF_RANGE',
+    run: async (probe) => {
+      const { snapshot_id, bytes } = await cut(probe);
+      for (const starting_offset of ['-1', `${bytes + 1n}`])
+        await probe.refused('GetMetadataAllocated', { snapshot_id, starting_offset }, 'OUT_OF_RANGE');
+    },
+  },
 ]);

@@ -18,4 +18,17 @@ export const getVolume = casesOf('Controller.ControllerGetVolume', [
         probe.that((status?.volume_condition?.message ?? '') !== '', 'a condition with a message', status);
     },
   },
+  {
+    id: 'G01',
+    level: 'must',
+    section: 'ControllerGetVolume Errors',
+    title: 'an empty id: INVALID_ARGUMENT; an unknown one, or that of a deleted volume: NOT_FOUND',
+    run: async (probe) => {
+      await probe.refused('ControllerGetVolume', { volume_id: '' }, 'INVALID_ARGUMENT');
+      const { id } = await probe.volume();
+      await probe.ok('DeleteVolume', { volume_id: id });
+      for (const volume_id of ['conformance-unknown-volume', id])
+        await probe.refused('ControllerGetVolume', { volume_id }, 'NOT_FOUND');
+    },
+  },
 ]);

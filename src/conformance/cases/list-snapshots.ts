@@ -50,4 +50,14 @@ export const listSnapshots = casesOf('Controller.ListSnapshots', [
       );
     },
   },
+  {
+    id: 'Y01',
+    level: 'must',
+    section: 'ListSnapshotsRequest',
+    title: 'max_entries -1: INVALID_ARGUMENT, and the driver goes on',
+    run: async (probe) => {
+      await probe.refused('ListSnapshots', { max_entries: -1 }, 'INVALID_ARGUMENT');
+      await probe.ok('GetPluginInfo', {}, 'the driver is alive');
+    },
+  },
 ]);

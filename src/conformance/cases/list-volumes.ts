@@ -121,4 +121,13 @@ export const listVolumes = casesOf('Controller.ListVolumes', [
       probe.same(await nodes(), [], 'published_node_ids');
     },
   },
+  {
+    id: 'L04',
+    level: 'must',
+    section: 'ListVolumes Errors',
+    title: 'a starting_token that nobody gave out: ABORTED',
+    run: async (probe) => {
+      await probe.refused('ListVolumes', { starting_token: 'conformance-no-token' }, 'ABORTED');
+    },
+  },
 ]);

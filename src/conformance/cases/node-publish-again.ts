@@ -100,4 +100,15 @@ export const secondPublishCases: readonly Omit<Case, 'rpc'>[] = [
       await probe.ok('NodePublishVolume', probe.publication(published, target));
     },
   },
+  {
+    id: 'NP01',
+    level: 'must',
+    section: 'NodePublishVolume',
+    title: 'the same call again: OK',
+    run: async (probe) => {
+      const published = await probe.published();
+      const request = probe.publication(published, published.target);
+      await probe.ok('NodePublishVolume', request, 'it is published there already');
+    },
+  },
 ];

@@ -99,4 +99,38 @@ export const nodePublish = casesOf('Node.NodePublishVolume', [
       await probe.refused('NodePublishVolume', again, 'ALREADY_EXISTS');
     },
   },
+  {
+    id: 'NP02',
+    level: 'must',
+    section: 'NodePublishVolume Errors',
+    needs: ['node.STAGE_UNSTAGE_VOLUME'],
+    title: 'no staging_target_path, where volumes are staged: FAILED_PRECONDITION, and no target',
+    run: async (probe) => {
+      const staged = await probe.stage(await probe.volume());
+      const target = await probe.scratch.target();
+      const request = probe.publication(staged, target, { staging_target_path: '' });
+      await probe.refused('NodePublishVolume', request, 'FAILED_PRECONDITION');
+      probe.that((await at(target)) === undefined, 'nothing at target_path', 'something');
+    },
+  },
+  {
+    id: 'NP04',
+    level: 'must',
+    section: 'NodePublishVolumeRequest',
+    title: 'a capability that is absent or empty, a relative target_path: INVALID_ARGUMENT',
+    run: async (probe) => {
+      const staged = await probe.stage(await probe.volume());
+      const target = await probe.scratch.target();
+      for (const fields of [
+        { volume_capability: null },
+        { volume_capability: {} },
+        { target_path: 'some/target' },
+      ])
+        await probe.refused(
+          'NodePublishVolume',
+          probe.publication(staged, target, fields),
+          'INVALID_ARGUMENT',
+        );
+    },
+  },
 ]);

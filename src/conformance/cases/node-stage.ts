@@ -75,4 +75,25 @@ export const nodeStage = casesOf('Node.NodeStageVolume', [
       await probe.refused('NodeStageVolume', probe.staging(staged, { staging_target_path }), 'any refusal');
     },
   },
+  {
+    id: 'NS1',
+    level: 'must',
+    section: 'NodeStageVolume',
+    title: 'the same call again: OK',
+    run: async (probe) => {
+      const staged = await probe.stage(await probe.volume());
+      await probe.ok('NodeStageVolume', probe.staging(staged), 'it is staged there already');
+    },
+  },
+  {
+    id: 'NS8',
+    level: 'must',
+    section: 'NodeStageVolume Errors',
+    title: 'an unknown volume: NOT_FOUND',
+    run: async (probe) => {
+      const attached = await probe.attached(await probe.volume());
+      const request = probe.staging(attached, { volume_id: 'conformance-unknown-volume' });
+      await probe.refused('NodeStageVolume', request, 'NOT_FOUND');
+    },
+  },
 ]);

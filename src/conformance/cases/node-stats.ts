@@ -52,4 +52,20 @@ export const nodeStats = casesOf('Node.NodeGetVolumeStats', [
       probe.that(usage.every(isSane), 'nothing negative, and used and available within the total', usage);
     },
   },
+  {
+    id: 'NG2',
+    level: 'must',
+    section: 'NodeGetVolumeStats Errors',
+    needs: ['node.GET_VOLUME_STATS'],
+    title: 'an unknown volume, or a path where the volume is not: NOT_FOUND',
+    run: async (probe) => {
+      const { id, target } = await probe.published();
+      const elsewhere = await probe.scratch.folder();
+      for (const [volume_id, volume_path] of [
+        ['conformance-unknown-volume', target],
+        [id, elsewhere],
+      ] as const)
+        await probe.refused('NodeGetVolumeStats', { volume_id, volume_path }, 'NOT_FOUND');
+    },
+  },
 ]);

@@ -48,4 +48,15 @@ export const nodeUnpublish = casesOf('Node.NodeUnpublishVolume', [
       if (answer.code !== 'OK') probe.isRefused(answer, 'NOT_FOUND');
     },
   },
+  {
+    id: 'UP1',
+    level: 'must',
+    section: 'NodeUnpublishVolume',
+    title: 'again after it was unpublished: OK',
+    run: async (probe) => {
+      const published = await probe.published();
+      await probe.unpublish(published);
+      await probe.unpublish(published);
+    },
+  },
 ]);

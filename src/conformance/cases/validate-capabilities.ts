@@ -85,4 +85,16 @@ export const validateCapabilities = casesOf('Controller.ValidateVolumeCapabiliti
       }
     },
   },
+  {
+    id: 'V03',
+    level: 'must',
+    section: 'ValidateVolumeCapabilities Errors',
+    title: 'an unknown volume: NOT_FOUND; no capability: INVALID_ARGUMENT',
+    run: async (probe) => {
+      const { id } = await probe.volume();
+      const unknown = { volume_id: 'conformance-unknown-volume', volume_capabilities: [mount()] };
+      await probe.refused('ValidateVolumeCapabilities', unknown, 'NOT_FOUND');
+      await probe.refused('ValidateVolumeCapabilities', { volume_id: id }, 'INVALID_ARGUMENT');
+    },
+  },
 ]);

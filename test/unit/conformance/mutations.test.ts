@@ -5,6 +5,7 @@ import type { Mutation } from './mutation';
 import { anyMutations } from './mutations/any';
 import { controllerMutations } from './mutations/controller';
 import { volumeMutations } from './mutations/create-volume';
+import { furtherMutations } from './mutations/further';
 import { identityMutations } from './mutations/identity';
 import { nodeMutations } from './mutations/node';
 import { snapshotMutations } from './mutations/snapshots';
@@ -16,13 +17,14 @@ const mutations: readonly Mutation[] = [
   ...controllerMutations,
   ...snapshotMutations,
   ...nodeMutations,
+  ...furtherMutations,
 ];
 
 const casesOf = (id: string) => allCases.filter((one) => one.id === id);
 
 /** A driver of the kind, new for each: what a lie leaves behind is nobody else's. */
 async function judge({ id, kind = 'all' }: Mutation, lies: (bench: ConformanceBench) => Falsified) {
-  const bench = await ConformanceBench.open(kind, id === 'P05');
+  const bench = await ConformanceBench.open(kind, id === 'P04' || id === 'P05');
   try {
     const { results } = await bench.run(casesOf(id), (honest) => falsify(honest, lies(bench)));
     return results.map(({ status, reason }) => [status, reason] as const);
