@@ -6,6 +6,7 @@ import {
   Reasons,
   type Rules,
   sameAccess,
+  serves,
   type VolumeReply,
 } from './expectation';
 import type { Access, Operations } from './operations';
@@ -56,7 +57,7 @@ export const controllerRules: Rules<
     const exclusive = [access, ...others.map((other) => other.access)].some((one) => !isMultiNode(one));
     const onNode = [...state.volumes.values()].filter(({ attached }) => attached[node]).length;
     reasons
-      .when(!volume.types.includes(access.type), 'FAILED_PRECONDITION')
+      .when(!serves(volume, access, plugin), 'FAILED_PRECONDITION')
       .when(others.length > 0 && exclusive, 'FAILED_PRECONDITION')
       .when(limit > 0 && onNode >= limit, 'RESOURCE_EXHAUSTED');
     const attached = { ...volume.attached, [node]: { readonly, access } };
@@ -71,10 +72,10 @@ export const controllerRules: Rules<
     return { refusals: [], next };
   },
 
-  ValidateVolumeCapabilities(state, { v, access }) {
+  ValidateVolumeCapabilities(state, { v, access }, { plugin }) {
     const volume = state.volumes.get(v);
     if (!volume) return { refusals: ['NOT_FOUND'] };
-    const served = volume.types.includes(access.type);
+    const served = serves(volume, access, plugin);
     return {
       refusals: [],
       next: state,
@@ -100,7 +101,7 @@ export const controllerRules: Rules<
     if (!volume) return { refusals: reasons.when(true, 'NOT_FOUND').codes };
     const size = range.required > volume.size ? range.required : volume.size;
     reasons
-      .when(access !== null && !volume.types.includes(access.type), 'INVALID_ARGUMENT')
+      .when(access !== null && !serves(volume, access, plugin), 'INVALID_ARGUMENT')
       .when(range.limit > 0n && range.limit < size, 'OUT_OF_RANGE')
       .when(size > plugin.largest, 'OUT_OF_RANGE')
       .when(promised(state) + size - volume.size > plugin.pool, 'RESOURCE_EXHAUSTED');

@@ -1,6 +1,6 @@
 import type { CodeName } from '../../src/csi/status';
 import type { Access, Operation, Operations, Range, Rpc } from './operations';
-import type { Plugin, State } from './state';
+import type { Plugin, State, Volume } from './state';
 
 /** What the specification says about one call in one state. */
 export interface Expectation<R extends Rpc = Rpc> {
@@ -9,6 +9,8 @@ export interface Expectation<R extends Rpc = Rpc> {
    * first is the plugin's own affair. A refused call changes nothing.
    */
   refusals: CodeName[];
+  /** Refused with this code after all, for a reason of the machine's, which may have kept it half done. */
+  orHalfDone?: CodeName | undefined;
   /** The state after it succeeded. */
   next?: State;
   /** What is wrong with a reply of success; undefined when nothing is. */
@@ -85,6 +87,10 @@ export const isReadOnly = ({ mode, flags }: Access) => /_READER_ONLY$/.test(mode
 export const isMultiNode = ({ mode }: Access) => mode.startsWith('MULTI_NODE');
 export const isMultiTarget = (access: Access) =>
   isMultiNode(access) || access.mode === 'SINGLE_NODE_MULTI_WRITER';
+
+/** Whether a volume can be used in such a way at all. */
+export const serves = ({ types }: Volume, { type, fs }: Access, { filesystems }: Plugin) =>
+  types.includes(type) && (type === 'block' || fs === '' || filesystems.includes(fs));
 
 export function sameAccess(a: Access, b: Access): boolean {
   return JSON.stringify(plain(a)) === JSON.stringify(plain(b));

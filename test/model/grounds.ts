@@ -1,4 +1,5 @@
 import type { BackendName } from '../../src/backends/backend';
+import type { Host } from '../../src/host/host';
 import type { Ground } from './arbitrary';
 
 const KIB = 1n << 10n;
@@ -24,6 +25,7 @@ function disks(filesystems: readonly string[], longest: number): Ground {
       filesystems,
       smallest: (type, fs) => (type === 'block' ? BLOCK : (SMALLEST[fs || 'ext4'] ?? BLOCK)),
       disks: true,
+      growsMountedExt4: true,
       nodeGrows: true,
     },
     sizes: [BLOCK, MIB, 4n * MIB, 5n * MIB + 1n, 16n * MIB, 300n * MIB, 301n * MIB],
@@ -43,12 +45,20 @@ function folders(backend: 'tmpfs' | 'directory', longest: number): Ground {
       filesystems: [backend],
       smallest: () => BLOCK,
       disks: false,
+      growsMountedExt4: true,
       nodeGrows: backend === 'tmpfs',
     },
     sizes: [BLOCK, MIB, 4n * MIB, 16n * MIB, 24n * MIB],
     named: ['', '', '', backend, 'zfs'],
     longest,
   };
+}
+
+/** The same on a machine that may not be able to do all of it. */
+export async function groundOn(host: Host, backend: BackendName, longest?: number): Promise<Ground> {
+  const ground = groundOf(backend, longest);
+  const { growMountedExt4 } = await host.abilities();
+  return { ...ground, plugin: { ...ground.plugin, growsMountedExt4: growMountedExt4 === true } };
 }
 
 /** What each backend is tried with. */

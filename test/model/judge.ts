@@ -13,7 +13,7 @@ export function expectationOf(state: State, operation: Operation, surroundings: 
 }
 
 /** What a call did to the state, or what is wrong with it. */
-type Verdict = { next: State } | { problem: string };
+type Verdict = { next: State; or?: State } | { problem: string };
 
 /**
  * The states that a plugin may be in after what was seen, when it was in one of `before`: every order in which calls that
@@ -36,11 +36,10 @@ export function explain(
     for (const one of left) {
       const verdict = batch.judge(state, one);
       if ('problem' in verdict) problem = `${show(one.operation)}: ${verdict.problem}`;
-      else
-        search(
-          verdict.next,
-          left.filter((other) => other !== one),
-        );
+      else {
+        const rest = left.filter((other) => other !== one);
+        for (const next of [verdict.next, verdict.or]) if (next) search(next, rest);
+      }
     }
   };
   for (const state of before) search(state, observations);
@@ -67,8 +66,9 @@ class Batch {
     const { operation, code, message } = observation;
     if (code === 'ABORTED' && this.isContended(operation)) return { next: state };
     if (this.isOfChangingGroup(operation)) return { next: state };
-    const { refusals, next, complaint } = expectationOf(state, operation, this.surroundings);
+    const { refusals, next, complaint, orHalfDone } = expectationOf(state, operation, this.surroundings);
     if (code === 'RESOURCE_EXHAUSTED' && this.mayRunShort(state)) return { next: state };
+    if (orHalfDone !== undefined && code === orHalfDone) return { next: state, ...(next && { or: next }) };
     if (refusals.length > 0) {
       if (code === 'OK') return { problem: `expected ${refusals.join(' or ')}, found OK` };
       return refusals.includes(code)

@@ -7,7 +7,7 @@ import type { Host } from '../../src/host/host';
 import { createLinuxHost } from '../../src/host/linux';
 import { createMemoryHost } from '../../src/host/memory';
 import { explore } from './explore';
-import { groundOf } from './grounds';
+import { groundOn } from './grounds';
 import { show } from './operations';
 
 const PROGRESS_MS = 10_000;
@@ -36,7 +36,7 @@ export async function main(words: string[]): Promise<number> {
   const seconds = () => Math.max(1, Math.round((performance.now() - began) / 1000));
   console.log(`model: backend ${backend}, seed ${seed}, ${calls} calls`);
   try {
-    const { tally, failure } = await explore({ host, backend }, groundOf(backend, longest), {
+    const { tally, failure } = await explore({ host, backend }, await groundOn(host, backend, longest), {
       seed,
       runs: Number.MAX_SAFE_INTEGER,
       calls,

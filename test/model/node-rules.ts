@@ -6,6 +6,7 @@ import {
   Reasons,
   type Rules,
   sameAccess,
+  serves,
 } from './expectation';
 import type { Operations } from './operations';
 import { drop, type Plugin, promised, publicationsOf, put, type State } from './state';
@@ -26,7 +27,7 @@ export const nodeRules: Rules<
     const readOnly = isReadOnly(access) || attachment?.readonly === true;
     const reasons = new Reasons()
       .when(!attachment || context === 'other', 'FAILED_PRECONDITION')
-      .when(!volume.types.includes(access.type), 'FAILED_PRECONDITION');
+      .when(!serves(volume, access, plugin), 'FAILED_PRECONDITION');
     const staged = state.stages.get(v);
     if (staged) {
       const same = staged.readOnly === readOnly && sameAccess(staged.access, access);
@@ -38,10 +39,6 @@ export const nodeRules: Rules<
     const kept = access.fs === '' || volume.source !== null || access.fs === formatted;
     reasons
       .when(isTaken(state, at, v), 'ALREADY_EXISTS')
-      .when(
-        access.type === 'mount' && access.fs !== '' && !plugin.filesystems.includes(access.fs),
-        'FAILED_PRECONDITION',
-      )
       .when(access.type === 'mount' && volume.content !== '' && !kept, 'FAILED_PRECONDITION')
       .when(
         access.type === 'mount' && volume.content === '' && volume.size < plugin.smallest('mount', wanted),
@@ -67,11 +64,7 @@ export const nodeRules: Rules<
     const reasons = new Reasons();
     const staged = state.stages.get(v);
     reasons
-      .when(!volume.types.includes(access.type), 'FAILED_PRECONDITION')
-      .when(
-        access.type === 'mount' && access.fs !== '' && !plugin.filesystems.includes(access.fs),
-        'FAILED_PRECONDITION',
-      )
+      .when(!serves(volume, access, plugin), 'FAILED_PRECONDITION')
       .when(staged?.at !== at || at === '', 'FAILED_PRECONDITION')
       .when(staged && staged.access.type !== access.type, 'FAILED_PRECONDITION')
       .when(clashes(state, operation), 'FAILED_PRECONDITION');
@@ -121,8 +114,11 @@ export const nodeRules: Rules<
       .when(size > plugin.largest, 'OUT_OF_RANGE')
       .when(promised(state) + size - volume.size > plugin.pool, 'RESOURCE_EXHAUSTED')
       .when(state.stages.get(v)?.readOnly, 'FAILED_PRECONDITION');
+    const stuck =
+      !plugin.growsMountedExt4 && volume.content === 'ext4' && publicationsOf(state, v).length > 0;
     return {
       refusals: reasons.codes,
+      orHalfDone: stuck ? 'FAILED_PRECONDITION' : undefined,
       next: put(state, 'volumes', v, { ...volume, size }),
       complaint: (reply) => difference({ size }, reply),
     };

@@ -77,6 +77,8 @@ export interface Plugin {
   smallest(type: Access['type'], fs: string): bigint;
   /** Volumes are disks, with blocks and a device each; otherwise they are folders. */
   disks: boolean;
+  /** Whether this machine lets a mounted ext4 grow (CAP_SYS_RESOURCE); it is unmounted for it unless it is published. */
+  growsMountedExt4: boolean;
   /** Whether NodeExpandVolume has anything to do. */
   nodeGrows: boolean;
 }

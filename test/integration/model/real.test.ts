@@ -1,6 +1,6 @@
 import type { BackendName } from '../../../src/backends/backend';
 import { explore } from '../../model/explore';
-import { groundOf } from '../../model/grounds';
+import { groundOn } from '../../model/grounds';
 import { useMachine } from '../../support/machine';
 
 const machine = useMachine();
@@ -20,7 +20,7 @@ test.each(Object.entries(SHARES) as [BackendName, number][])(
   '%s on real mounts: answers and mounts are as the specification says',
   async (backend, withinMs) => {
     const bounds = runs === undefined ? { runs: 300, withinMs } : { runs: Number(runs) };
-    const ground = groundOf(backend, 30);
+    const ground = await groundOn(machine.host, backend, 30);
     const { failure, tally } = await explore({ host: machine.host, backend }, ground, { seed, ...bounds });
     expect(failure && `${failure.message}\n${failure.replay}`).toBeUndefined();
     expect(tally.sequences).toBeGreaterThan(0);

@@ -7,7 +7,7 @@ jest.setTimeout(120_000);
 const seed = Number(process.env.FAKE_CSI_MODEL_SEED ?? 20_240_607);
 const runs = process.env.FAKE_CSI_MODEL_RUNS;
 /** Unless a number of sequences is asked for: as many as there is time for. */
-const bounds = runs === undefined ? { runs: 300, withinMs: 18_000 } : { runs: Number(runs) };
+const bounds = runs === undefined ? { runs: 300, withinMs: 12_000 } : { runs: Number(runs) };
 
 test('whatever is asked, alone or together, is answered and done as the specification says', async () => {
   const machine = { host: createMemoryHost(), backend: 'memory' } as const;
