@@ -1,6 +1,7 @@
 import * as fs from 'node:fs';
 import * as path from 'node:path';
 import { loadCsi } from '../csi/load';
+import type { KubeletConfiguration } from '../kubelet/configuration';
 import type { Manifest } from '../kubelet/manifests/read';
 import { FIRST_NODE, Rehearsal, type RehearsalOptions } from '../kubelet/rehearsal';
 import type { Timeline } from '../kubelet/timeline/timeline';
@@ -22,6 +23,7 @@ export interface OpenOptions {
   readonly manifests: readonly Manifest[];
   readonly version: KubeletVersion;
   readonly seed: number;
+  readonly configuration?: Partial<KubeletConfiguration>;
   /** The kubelet's root directory, kept at the end. Undefined: a temporary one. */
   readonly rootDir: string | undefined;
 }
@@ -44,6 +46,7 @@ export function rehearsalIn(
     version: options.version,
     seed: options.seed,
     manifests: options.manifests,
+    ...(options.configuration && { configuration: options.configuration }),
     rootDirOf: (nodeName) => (nodeName === FIRST_NODE ? rootDir : `${rootDir}${OTHER_NODE}${nodeName}`),
   });
 }

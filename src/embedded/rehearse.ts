@@ -1,4 +1,5 @@
 import * as fs from 'node:fs';
+import type { KubeletConfiguration } from '../kubelet/configuration';
 import { type Manifest, readManifests } from '../kubelet/manifests/read';
 import type { Outcome, Rehearsal } from '../kubelet/rehearsal';
 import type { Step } from '../kubelet/steps/grammar';
@@ -14,6 +15,8 @@ export interface RunOptions {
   readonly steps: readonly Step[];
   readonly version: KubeletVersion;
   readonly seed: number;
+  /** Of the kubelets, where it is not the default. */
+  readonly configuration?: Partial<KubeletConfiguration>;
   /** Undefined: a driver of our own, in this process and under virtual time. */
   readonly endpoint: string | undefined;
   /** The kubelet's root directory, kept at the end. Undefined: a temporary one. */

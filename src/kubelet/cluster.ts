@@ -1,6 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import type { Clock } from '../util/clock';
 import { ApiServer } from './api-server';
+import { DEFAULT_CONFIGURATION, type KubeletConfiguration } from './configuration';
 import { AttachDetachController } from './controllers/attach-detach-controller';
 import { Attacher } from './controllers/attacher';
 import type { ControllerEnvironment } from './controllers/controller-environment';
@@ -24,6 +25,8 @@ export interface ClusterOptions {
   readonly isRealTime: boolean;
   readonly version: KubeletVersion;
   readonly seed: number;
+  /** Of every node's kubelet (default: what a kubelet has without one). */
+  readonly configuration?: Partial<KubeletConfiguration>;
   readonly timeline: Timeline;
   readonly machineFor: MachineFor;
   /** Where the controllers' plugin is, when it is not the one of the first node. */
@@ -155,6 +158,7 @@ export class Cluster {
       seeded,
       paths,
       mounts: machine.mounts,
+      configuration: { ...DEFAULT_CONFIGURATION, ...this.options.configuration },
       connect: () => machine.connect(),
     });
   }

@@ -4,6 +4,7 @@ import type { Clock } from '../util/clock';
 import { namesIn } from '../util/files';
 import type { ApiServer } from './api-server';
 import { rejectOverLimit, watchAttachLimit } from './attach-limit';
+import type { KubeletConfiguration } from './configuration';
 import { HOUSEKEEPING_MS, RECONCILER_LOOP_MS } from './constants';
 import { CsiCalls } from './csi/calls';
 import type { MountView } from './csi/mount-view';
@@ -24,7 +25,8 @@ import { ActualStateOfWorld } from './volumemanager/actual-state-of-world';
 import { DesiredStateOfWorld } from './volumemanager/desired-state-of-world';
 import type { OperationEnvironment } from './volumemanager/operation-errors';
 import { OperationExecutor } from './volumemanager/operation-executor';
-import { csiVolumesOf, Populator } from './volumemanager/populator';
+import { PodVolumes } from './volumemanager/pod-volumes';
+import { Populator } from './volumemanager/populator';
 import { Reconciler } from './volumemanager/reconciler';
 import { reconstruct } from './volumemanager/reconstruction';
 import { isAttachable } from './volumemanager/spec';
@@ -41,6 +43,7 @@ export interface KubeletOptions {
   readonly seeded: Seeded;
   readonly paths: KubeletPaths;
   readonly mounts: MountView;
+  readonly configuration: KubeletConfiguration;
   connect(): CsiClient;
 }
 
@@ -55,9 +58,11 @@ export class Kubelet implements PodWorkerHost {
   readonly seeded: Seeded;
   readonly paths: KubeletPaths;
   readonly mounts: MountView;
-  readonly dsw = new DesiredStateOfWorld();
+  readonly configuration: KubeletConfiguration;
+  readonly dsw: DesiredStateOfWorld;
   readonly asw: ActualStateOfWorld;
   readonly populator: Populator;
+  readonly volumes: PodVolumes;
   readonly executor: OperationExecutor;
   readonly calls: CsiCalls;
   readonly registration: PluginRegistration;
@@ -78,7 +83,9 @@ export class Kubelet implements PodWorkerHost {
     this.seeded = options.seeded;
     this.paths = paths;
     this.mounts = mounts;
+    this.configuration = options.configuration;
     this.behaviour = behaviourOf(version);
+    this.dsw = new DesiredStateOfWorld(this.behaviour.knowsEveryName);
     const { signal } = this.life;
     // Everything that waits listens to it.
     setMaxListeners(0, signal);
@@ -111,6 +118,7 @@ export class Kubelet implements PodWorkerHost {
     const { asw, dsw, executor } = this;
     this.populator = new Populator({ api, nodeName, dsw, asw, isPodActive: (pod) => isActive(pod) });
     const { populator } = this;
+    this.volumes = new PodVolumes(dsw, asw, populator);
     this.reconciler = new Reconciler({ env: this.environment(), dsw, populator, executor });
     this.reconstruct();
     this.unwatch = this.startLoops();
@@ -214,32 +222,6 @@ export class Kubelet implements PodWorkerHost {
         node: nodeName,
         text: `Could not construct volume information from ${folder}: ${reason}`,
       });
-  }
-
-  /** Which of the pod's volumes are not there yet, by the names that the pod has for them. */
-  missingVolumes(pod: Pod): { unmounted: string[]; unattached: string[] } {
-    const { asw, dsw } = this;
-    const { uid } = pod.meta;
-    const names = (missing: (uniqueName: string) => boolean) =>
-      csiVolumesOf(pod).filter((name) => {
-        const wanted = dsw.all().find(({ pods }) => pods.get(uid)?.outerNames.includes(name));
-        return !wanted || missing(wanted.uniqueName);
-      });
-    return {
-      unmounted: names((unique) => asw.get(unique)?.pods.get(uid)?.state !== 'Mounted'),
-      unattached: names((unique) => asw.get(unique) === undefined),
-    };
-  }
-
-  specNameOf({ meta }: Pod, volume: string): string | undefined {
-    return this.dsw
-      .all()
-      .map(({ pods }) => pods.get(meta.uid))
-      .find((wanted) => wanted?.outerNames.includes(volume))?.spec.specName;
-  }
-
-  areVolumesMounted(pod: Pod): boolean {
-    return this.populator.isProcessed(pod.meta.uid) && this.missingVolumes(pod).unmounted.length === 0;
   }
 
   watchStats(pod: Pod): void {

@@ -1,6 +1,7 @@
 import type { Clock } from '../util/clock';
 import type { ApiServer } from './api-server';
-import { NODE_STATUS_JITTER, NODE_STATUS_UPDATE_MS } from './constants';
+import type { KubeletConfiguration } from './configuration';
+import { NODE_STATUS_JITTER } from './constants';
 import type { Seeded } from './seeded';
 import type { Timeline } from './timeline/timeline';
 import type { ActualStateOfWorld } from './volumemanager/actual-state-of-world';
@@ -14,6 +15,7 @@ export interface StatusSource {
   readonly timeline: Timeline;
   readonly dsw: DesiredStateOfWorld;
   readonly asw: ActualStateOfWorld;
+  readonly configuration: KubeletConfiguration;
 }
 
 /**
@@ -21,11 +23,11 @@ export interface StatusSource {
  * that it has not reported, and the controller detaches none that is reported.
  */
 export async function postNodeStatus(source: StatusSource, signal: AbortSignal): Promise<void> {
-  const { clock, seeded, nodeName } = source;
+  const { clock, seeded, nodeName, configuration } = source;
   for (let count = 0; ; count++) {
     post(source);
     const what = `status ${nodeName} ${count}`;
-    await clock.sleep(seeded.jittered(NODE_STATUS_UPDATE_MS, NODE_STATUS_JITTER, what), signal);
+    await clock.sleep(seeded.jittered(configuration.nodeStatusUpdateMs, NODE_STATUS_JITTER, what), signal);
   }
 }
 

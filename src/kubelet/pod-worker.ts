@@ -1,11 +1,11 @@
 import type { Clock } from '../util/clock';
 import type { ApiServer } from './api-server';
+import type { KubeletConfiguration } from './configuration';
 import {
   POD_ATTACH_AND_MOUNT_RETRY_MS,
   POD_ATTACH_AND_MOUNT_TIMEOUT_MS,
   POD_SYNC_BACKOFF_MS,
   POD_SYNC_JITTER,
-  POD_SYNC_MS,
   VOLUMES_GONE_POLL_MS,
 } from './constants';
 import type { MountView } from './csi/mount-view';
@@ -19,6 +19,7 @@ import type { Seeded } from './seeded';
 import { prepareSubPath } from './sub-paths';
 import type { Timeline } from './timeline/timeline';
 import type { ActualStateOfWorld } from './volumemanager/actual-state-of-world';
+import type { PodVolumes } from './volumemanager/pod-volumes';
 import { csiVolumesOf, type Populator } from './volumemanager/populator';
 
 /** What a pod worker needs of its kubelet. */
@@ -34,12 +35,9 @@ export interface PodWorkerHost {
   readonly mounts: MountView;
   readonly asw: ActualStateOfWorld;
   readonly populator: Populator;
+  readonly volumes: PodVolumes;
+  readonly configuration: KubeletConfiguration;
   changed(): void;
-  areVolumesMounted(pod: Pod): boolean;
-  /** Which of the pod's volumes are not there yet, by the names that the pod has for them. */
-  missingVolumes(pod: Pod): { unmounted: string[]; unattached: string[] };
-  /** The folder's name of one of its volumes; undefined for what no CSI driver serves. */
-  specNameOf(pod: Pod, volume: string): string | undefined;
   watchStats(pod: Pod): void;
   /** Whether the pod was rejected because the node is full. */
   rejects(pod: Pod): Promise<boolean>;
@@ -59,13 +57,13 @@ export class PodWorker {
     const { pod } = this;
     while (pod.deletionTimestamp === undefined) {
       if (pod.phase === 'Failed') {
-        await this.pause(POD_SYNC_MS);
+        await this.pause(this.kubelet.configuration.syncMs);
         continue;
       }
       const worked = await this.sync();
       this.syncs += 1;
       if (pod.deletionTimestamp !== undefined) break;
-      await this.pause(worked ? POD_SYNC_MS : POD_SYNC_BACKOFF_MS);
+      await this.pause(worked ? this.kubelet.configuration.syncMs : POD_SYNC_BACKOFF_MS);
     }
     await this.terminate();
   }
@@ -119,13 +117,13 @@ export class PodWorker {
       POD_ATTACH_AND_MOUNT_RETRY_MS,
       () => {
         errors = populator.popErrors(pod.meta.uid);
-        return errors.length > 0 || pod.deletionTimestamp !== undefined || kubelet.areVolumesMounted(pod);
+        return errors.length > 0 || pod.deletionTimestamp !== undefined || kubelet.volumes.areMounted(pod);
       },
       POD_ATTACH_AND_MOUNT_TIMEOUT_MS,
     );
     if (pod.deletionTimestamp !== undefined) return false;
     if (!mounted || errors.length > 0) {
-      const { unmounted, unattached } = kubelet.missingVolumes(pod);
+      const { unmounted, unattached } = kubelet.volumes.missing(pod);
       const failed = populator.failedVolumes(pod);
       const why = errors.length > 0 ? errors.join(', ') : 'context deadline exceeded';
       const text = `unmounted volumes=[${unmounted.join(' ')}], unattached volumes=[${unattached.join(' ')}], failed to process volumes=[${failed.join(' ')}]: ${why}`;
@@ -170,7 +168,7 @@ export class PodWorker {
     const { kubelet, pod } = this;
     for (const mount of pod.containerMounts) {
       if (mount.subPath === undefined) continue;
-      const specName = kubelet.specNameOf(pod, mount.volume);
+      const specName = kubelet.volumes.specNameOf(pod, mount.volume);
       if (specName === undefined) continue;
       try {
         await prepareSubPath(kubelet, pod.meta.uid, specName, mount);

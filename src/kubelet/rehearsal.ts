@@ -1,4 +1,5 @@
 import { Cluster, type ClusterNode } from './cluster';
+import type { KubeletConfiguration } from './configuration';
 import type { MachineFor, MachinePower, NodeMachine } from './machine';
 import { buildObjects } from './manifests/build';
 import type { Manifest } from './manifests/read';
@@ -16,6 +17,7 @@ export interface RehearsalOptions {
   readonly timeline: Timeline;
   readonly version: KubeletVersion;
   readonly seed: number;
+  readonly configuration?: Partial<KubeletConfiguration>;
   readonly manifests: readonly Manifest[];
   readonly machineFor: MachineFor;
   /** Where the controllers' plugin is, when it is not the one of the first node. */
@@ -59,6 +61,7 @@ export class Rehearsal {
       machineFor,
       rootDirOf,
       ...(controllerMachine && { controllerMachine }),
+      ...(options.configuration && { configuration: options.configuration }),
     });
     this.conditions = new Conditions(this.cluster, timeline);
     this.standings = new Standings(this.cluster, timeline);

@@ -18,6 +18,8 @@ export interface Behaviour {
   readonly failedRepublishRemovesTarget: boolean;
   /** CSIDriver.spec.serviceAccountTokenInSecrets moves tokens into secrets. */
   readonly tokensInSecrets: boolean;
+  /** A pod that has one claim under two names: each is waited for, and not one of them for ever. */
+  readonly knowsEveryName: boolean;
   /** A secret or VolumeAttachment that cannot be read makes the mapping of a raw block volume fail for good. */
   readonly blockFetchErrorIsFinal: boolean;
 }
@@ -32,6 +34,7 @@ const BEHAVIOUR: Readonly<Record<KubeletVersion, Behaviour>> = {
     failedRepublishRemovesTarget: true,
     blockFetchErrorIsFinal: true,
     tokensInSecrets: false,
+    knowsEveryName: false,
   },
   '1.36': {
     finalErrorDropsReconstructedJson: false,
@@ -42,6 +45,7 @@ const BEHAVIOUR: Readonly<Record<KubeletVersion, Behaviour>> = {
     failedRepublishRemovesTarget: false,
     blockFetchErrorIsFinal: false,
     tokensInSecrets: true,
+    knowsEveryName: true,
   },
 };
 

@@ -1,6 +1,7 @@
 import * as path from 'node:path';
 import type { Clock } from '../util/clock';
-import { CSI_TIMEOUT_MS, VOLUME_STATS_MS } from './constants';
+import type { KubeletConfiguration } from './configuration';
+import { CSI_TIMEOUT_MS } from './constants';
 import type { CsiCalls } from './csi/calls';
 import { nodeHas } from './csi/capabilities';
 import { rpcErrorText } from './errors';
@@ -19,14 +20,15 @@ export interface StatsSource {
   readonly paths: KubeletPaths;
   readonly calls: CsiCalls;
   readonly dsw: DesiredStateOfWorld;
+  readonly configuration: KubeletConfiguration;
 }
 
 /** NodeGetVolumeStats each one to two minutes, as long as the pod runs; errors go to a log that nobody reads (V(4)). */
 export async function watchVolumeStats(source: StatsSource, pod: Pod, signal: AbortSignal): Promise<void> {
-  const { clock, seeded, dsw, timeline, nodeName } = source;
+  const { clock, seeded, dsw, timeline, nodeName, configuration } = source;
   const { uid } = pod.meta;
   for (let count = 0; ; count++) {
-    await clock.sleep(seeded.jittered(VOLUME_STATS_MS, 1, `stats ${uid} ${count}`), signal);
+    await clock.sleep(seeded.jittered(configuration.volumeStatsMs, 1, `stats ${uid} ${count}`), signal);
     if (!pod.containersRunning) return;
     for (const { pods } of dsw.all()) {
       const spec = pods.get(uid)?.spec;

@@ -5,8 +5,10 @@ import { openInProcess } from '../embedded/in-process-rehearsal';
 import type { OpenedRehearsal } from '../embedded/opened-rehearsal';
 import { openOverSocket } from '../embedded/socket-rehearsal';
 import { temporaryFolder } from '../embedded/temporary-folder';
+import type { KubeletConfiguration } from '../kubelet/configuration';
 import { type Manifest, readManifests } from '../kubelet/manifests/read';
 import { KUBELET_VERSIONS, type KubeletVersion } from '../kubelet/versions';
+import { type Duration, milliseconds } from './duration';
 import { FakeCsi } from './fake-csi';
 import { TestKubelet } from './kubelet';
 import { readScenarios, type ScenarioSource } from './scenario-source';
@@ -30,6 +32,12 @@ export interface KubeletOptions {
   manifests: ManifestSource | readonly ManifestSource[];
   /** Whose ways are played, where the two differ (default: 1.36). */
   kubelet?: KubeletVersion;
+  /** How often it posts its status, looks at pods and asks for statistics (default: as a kubelet without configuration). */
+  configuration?: {
+    nodeStatusUpdateFrequency?: Duration;
+    syncFrequency?: Duration;
+    volumeStatsAggPeriod?: Duration;
+  };
   /** Of uids and jitter (default: 1). */
   seed?: number;
   /** Says again what `driver` implies; the other is an error. */
@@ -52,7 +60,14 @@ export async function startKubelet(options: KubeletOptions): Promise<TestKubelet
   if (!KUBELET_VERSIONS.includes(version))
     throw new TypeError(`kubelet: expected ${KUBELET_VERSIONS.join(' or ')}, found ${String(version)}`);
   if (!Number.isSafeInteger(seed)) throw new TypeError(`seed: expected a whole number, found ${seed}`);
-  const common = { manifests: manifestsOf(options.manifests), version, seed, rootDir: options.rootDir };
+  const configuration = configurationOf(options.configuration ?? {});
+  const common = {
+    manifests: manifestsOf(options.manifests),
+    version,
+    seed,
+    configuration,
+    rootDir: options.rootDir,
+  };
   if (typeof driver === 'string') return begun(await openOverSocket({ ...common, endpoint: driver }));
   if (driver instanceof FakeCsi) {
     const { endpoint, machine } = driver;
@@ -72,6 +87,25 @@ export async function startKubelet(options: KubeletOptions): Promise<TestKubelet
     fs.rmSync(scenarios, { recursive: true, force: true });
     throw error;
   }
+}
+
+/** @throws TypeError */
+function configurationOf({
+  nodeStatusUpdateFrequency,
+  syncFrequency,
+  volumeStatsAggPeriod,
+}: NonNullable<KubeletOptions['configuration']>): Partial<KubeletConfiguration> {
+  const read = (name: keyof KubeletConfiguration, field: string, value: Duration | undefined) => {
+    if (value === undefined) return {};
+    const ms = milliseconds(value, `configuration.${field}`);
+    if (ms >= 1) return { [name]: ms };
+    throw new TypeError(`configuration.${field}: expected at least 1 ms, found ${JSON.stringify(value)}`);
+  };
+  return {
+    ...read('nodeStatusUpdateMs', 'nodeStatusUpdateFrequency', nodeStatusUpdateFrequency),
+    ...read('syncMs', 'syncFrequency', syncFrequency),
+    ...read('volumeStatsMs', 'volumeStatsAggPeriod', volumeStatsAggPeriod),
+  };
 }
 
 async function begun(

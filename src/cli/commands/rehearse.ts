@@ -9,6 +9,9 @@ interface Arguments {
   scenario: string[];
   steps: string;
   kubelet: '1.32' | '1.36';
+  nodeStatusUpdateFrequency?: string;
+  syncFrequency?: string;
+  volumeStatsAggPeriod?: string;
   seed: number;
   format: 'timeline' | 'events' | 'calls' | 'json' | 'html';
   endpoint?: string;
@@ -50,6 +53,15 @@ export const rehearse: Command<Arguments> = {
           default: '1.36',
           describe: 'Version whose ways are played',
         },
+        'node-status-update-frequency': {
+          type: 'string',
+          describe: 'Of the kubelet, as in its configuration (10s): how soon a volume is reported in use',
+        },
+        'sync-frequency': { type: 'string', describe: 'Of the kubelet, as in its configuration (1m)' },
+        'volume-stats-agg-period': {
+          type: 'string',
+          describe: 'Of the kubelet, as in its configuration (1m)',
+        },
         seed: { type: 'number', default: 1, describe: 'Of every draw: uids, jitter' },
         format: {
           choices: ['timeline', 'events', 'calls', 'json', 'html'] as const,
@@ -77,12 +89,18 @@ export const rehearse: Command<Arguments> = {
         'NodeStageVolume and NodePublishVolume come again',
       ),
   run: async (args) => {
-    const { parseSteps } =
+    const { parseDuration, parseSteps } =
       require('../../kubelet/steps/grammar') as typeof import('../../kubelet/steps/grammar');
     const formats =
       require('../../kubelet/timeline/formats') as typeof import('../../kubelet/timeline/formats');
     const { rehearse: play } = require('../../embedded/rehearse') as typeof import('../../embedded/rehearse');
     check(args);
+    const period = (name: string, option: string, written: string | undefined) => {
+      if (written === undefined) return {};
+      const ms = parseDuration(written);
+      if (ms !== undefined && ms > 0) return { [name]: ms };
+      throw new Error(`${option}: expected a duration such as 1s or 1m30s, found ${JSON.stringify(written)}`);
+    };
     const isLive = args.endpoint !== undefined && args.format === 'timeline';
     const { outcome, rehearsal, timeline } = await play({
       manifests: args.manifests,
@@ -90,6 +108,11 @@ export const rehearse: Command<Arguments> = {
       steps: parseSteps(args.steps),
       version: args.kubelet,
       seed: args.seed,
+      configuration: {
+        ...period('nodeStatusUpdateMs', '--node-status-update-frequency', args.nodeStatusUpdateFrequency),
+        ...period('syncMs', '--sync-frequency', args.syncFrequency),
+        ...period('volumeStatsMs', '--volume-stats-agg-period', args.volumeStatsAggPeriod),
+      },
       endpoint: args.endpoint,
       rootDir: args.rootDir,
       driverName: args.driverName,

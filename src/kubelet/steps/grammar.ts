@@ -207,9 +207,16 @@ const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h:
 
 /** Milliseconds of `500ms`, `90s`, `2m3s`. */
 function duration(text: string, written = ''): number {
+  const ms = parseDuration(written);
+  if (ms === undefined) throw wrong(text, 'a duration such as 500ms, 90s or 2m3s');
+  return ms;
+}
+
+/** Milliseconds; undefined for what is no duration. */
+export function parseDuration(written: string): number | undefined {
   const parts = [...written.matchAll(/(\d{1,9})(ms|s|m|h)/g)];
   const isWhole = parts.map(([part]) => part).join('') === written && parts.length > 0;
-  if (!isWhole) throw wrong(text, 'a duration such as 500ms, 90s or 2m3s');
+  if (!isWhole) return undefined;
   return parts.reduce((sum, [, count = '0', unit = 's']) => sum + Number(count) * (UNITS[unit] ?? 0), 0);
 }
 

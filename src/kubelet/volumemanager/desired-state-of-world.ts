@@ -23,6 +23,9 @@ export interface VolumeToMount {
 export class DesiredStateOfWorld {
   private readonly volumes = new Map<string, VolumeToMount>();
 
+  /** `knowsEveryName`: of a claim that a pod uses twice; an older kubelet knows the first alone. */
+  constructor(private readonly knowsEveryName = true) {}
+
   addPod(
     pod: Pod,
     spec: VolumeSpec,
@@ -39,7 +42,7 @@ export class DesiredStateOfWorld {
     if (capacityBytes !== undefined) volume.capacityBytes = capacityBytes;
     const known = volume.pods.get(pod.meta.uid);
     if (!known) volume.pods.set(pod.meta.uid, { pod, spec, outerNames: [outerName] });
-    else if (!known.outerNames.includes(outerName)) known.outerNames.push(outerName);
+    else if (this.knowsEveryName && !known.outerNames.includes(outerName)) known.outerNames.push(outerName);
   }
 
   removePod(podUid: string): boolean {

@@ -64,6 +64,21 @@ describe('fsGroup', () => {
   });
 });
 
+test('one claim under two names in a pod: 1.36 mounts it once, 1.32 waits for the second name for ever, and says nothing', async () => {
+  const manifests =
+    STORAGE_CLASS +
+    CLAIM +
+    pod('web').replace('volumes: [', 'volumes: [{name: again, persistentVolumeClaim: {claimName: data}}, ');
+  const newer = await play(manifests, 'create; wait running; delete; wait clean');
+  expect(newer.outcome.failure).toBeUndefined();
+  expect(callsOf(newer, 'NodePublishVolume')).toHaveLength(1);
+  const older = await play(manifests, 'create; wait state data mounted; advance 10m; assert not running', {
+    version: '1.32',
+  });
+  expect(older.outcome.failure).toBeUndefined();
+  expect(older.events.filter(({ type }) => type === 'Warning')).toEqual([]);
+});
+
 test('a second pod with a ReadWriteOncePod volume is refused by the kubelet', async () => {
   const manifests = ONE_POD.replace('ReadWriteOnce', 'ReadWriteOncePod') + pod('second');
   const played = await play(

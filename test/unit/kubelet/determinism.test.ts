@@ -1,3 +1,5 @@
+import * as fs from 'node:fs';
+import * as path from 'node:path';
 import { eventsText, jsonText, timelineText } from '../../../src/kubelet/timeline/formats';
 import { ONE_POD, type Played, play, pod, rules } from './harness';
 
@@ -20,6 +22,22 @@ test('the same seed gives the same bytes', async () => {
   expect(first.outcome.failure).toBeUndefined();
   expect(everything(second)).toBe(everything(first));
 });
+
+test.each(['block.yaml', 'ephemeral.yaml'])(
+  'examples/%s: also where the kubelet itself binds',
+  async (name) => {
+    const manifests = fs.readFileSync(path.join(__dirname, '../../../examples', name), 'utf8');
+    const told = async () => {
+      const steps =
+        'create; wait running within 30s; kubelet restart; advance 2m; node reboot; wait running; delete; wait clean';
+      const played = await play(manifests, steps);
+      expect(played.outcome.failure).toBeUndefined();
+      return everything(played);
+    };
+    const first = await told();
+    for (let again = 0; again < 3; again++) expect(await told()).toBe(first);
+  },
+);
 
 test('another seed draws other uids and other pauses', async () => {
   const one = await play(ONE_POD, 'create; wait running', { seed: 1 });

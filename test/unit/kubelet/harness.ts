@@ -4,6 +4,7 @@ import * as path from 'node:path';
 import { openInProcess } from '../../../src/embedded/in-process-rehearsal';
 import { type Rehearsed, rehearse } from '../../../src/embedded/rehearse';
 import type { MemoryControl } from '../../../src/host/memory';
+import type { KubeletConfiguration } from '../../../src/kubelet/configuration';
 import type { MountView } from '../../../src/kubelet/csi/mount-view';
 import type { ClusterEvent } from '../../../src/kubelet/events';
 import { readManifests } from '../../../src/kubelet/manifests/read';
@@ -25,6 +26,7 @@ export interface PlayOptions {
   readonly seed?: number;
   readonly capabilities?: string;
   readonly rootDir?: string;
+  readonly configuration?: Partial<KubeletConfiguration>;
 }
 
 /** Plays manifests given as text. */
@@ -44,6 +46,7 @@ export async function play(manifests: string, steps: string, options: PlayOption
       steps: parseSteps(steps),
       version: options.version ?? '1.36',
       seed: options.seed ?? 1,
+      ...(options.configuration && { configuration: options.configuration }),
       endpoint: undefined,
       rootDir: options.rootDir,
       driverName: undefined,

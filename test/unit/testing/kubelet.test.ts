@@ -123,6 +123,20 @@ test('hours pass in a moment', async () => {
   expect(kubelet.calls('NodeGetVolumeStats').length).toBeGreaterThan(90);
 });
 
+test('a kubelet that is configured to be quicker is', async () => {
+  const kubelet = await started({
+    configuration: { nodeStatusUpdateFrequency: '1s', syncFrequency: '10s', volumeStatsAggPeriod: 10_000 },
+  });
+  await kubelet.create();
+  await kubelet.wait('running', { within: '5s' });
+  await kubelet.expand('data', '2Gi');
+  await kubelet.wait('calls NodeExpandVolume OK', { within: '16s' });
+  await kubelet.wait('calls NodeGetVolumeStats', { within: '21s' });
+  await expect(startKubelet({ manifests: EXAMPLE, configuration: { syncFrequency: 0 } })).rejects.toThrow(
+    /configuration\.syncFrequency: expected at least 1 ms, found 0/,
+  );
+});
+
 test('the same seed tells the same, another one another', async () => {
   const told = async (seed: number) => {
     const kubelet = await started({ seed });

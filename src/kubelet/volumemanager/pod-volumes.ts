@@ -1,0 +1,40 @@
+import type { Pod } from '../objects';
+import type { ActualStateOfWorld } from './actual-state-of-world';
+import type { DesiredStateOfWorld, VolumeToMount } from './desired-state-of-world';
+import { csiVolumesOf, type Populator } from './populator';
+
+/** Volumes by the names that pods have for them: what a pod's worker asks the volume manager. */
+export class PodVolumes {
+  constructor(
+    private readonly dsw: DesiredStateOfWorld,
+    private readonly asw: ActualStateOfWorld,
+    private readonly populator: Populator,
+  ) {}
+
+  /** Which of the pod's volumes are not there yet. */
+  missing(pod: Pod): { unmounted: string[]; unattached: string[] } {
+    const { asw } = this;
+    const names = (isMissing: (uniqueName: string) => boolean) =>
+      csiVolumesOf(pod).filter((name) => {
+        const wanted = this.wanted(pod, name);
+        return !wanted || isMissing(wanted.uniqueName);
+      });
+    return {
+      unmounted: names((unique) => asw.get(unique)?.pods.get(pod.meta.uid)?.state !== 'Mounted'),
+      unattached: names((unique) => asw.get(unique) === undefined),
+    };
+  }
+
+  areMounted(pod: Pod): boolean {
+    return this.populator.isProcessed(pod.meta.uid) && this.missing(pod).unmounted.length === 0;
+  }
+
+  /** The folder's name of one of its volumes; undefined for what no CSI driver serves. */
+  specNameOf(pod: Pod, name: string): string | undefined {
+    return this.wanted(pod, name)?.pods.get(pod.meta.uid)?.spec.specName;
+  }
+
+  private wanted({ meta }: Pod, name: string): VolumeToMount | undefined {
+    return this.dsw.all().find(({ pods }) => pods.get(meta.uid)?.outerNames.includes(name));
+  }
+}
