@@ -14,10 +14,19 @@ const SECONDS = 40;
 /** Longer than a teardown with nothing in its way. */
 const TEARDOWN_MS = 30_000;
 
+/** The gallery is loaded already, from its files: what a test may take away has a name of its own. */
+const ownName = (scenario: string) => `sweep-${scenario}`;
+
 const textOf = (scenario: string) => fs.readFileSync(path.join(SCENARIOS, `${scenario}.yaml`), 'utf8');
 
+/** At rest it acts on the volumes that name it. */
+const atRest = (scenario: string) =>
+  textOf(scenario)
+    .replace(`name: ${scenario}`, `name: ${ownName(scenario)}`)
+    .replace(/^spec:$/m, 'spec:\n  enabled: false');
+
 function manifests({ scenario, fsType, fsGroup, block }: Swept): string {
-  const name = `sweep-${scenario}`;
+  const name = ownName(scenario);
   const use = block
     ? { volumeDevices: [{ name: 'data', devicePath: '/dev/data' }] }
     : { volumeMounts: [{ name: 'data', mountPath: '/data' }] };
@@ -27,7 +36,7 @@ function manifests({ scenario, fsType, fsGroup, block }: Swept): string {
       kind: 'StorageClass',
       metadata: { name },
       provisioner: 'fake.csi.test',
-      parameters: { scenario, 'csi.storage.k8s.io/fstype': fsType ?? 'ext4' },
+      parameters: { scenario: name, 'csi.storage.k8s.io/fstype': fsType ?? 'ext4' },
       allowVolumeExpansion: true,
     },
     {
@@ -84,7 +93,10 @@ async function eventLines(scene: Scene): Promise<string[]> {
   );
   const lines = events
     .filter(({ reason }) => reason !== 'FailedScheduling')
-    .map(({ object, reason, message }) => `${object} ${reason}: ${withoutNames(message, scene.namespace)}`);
+    .map(
+      ({ object, reason, message }) =>
+        `${object} ${reason}: ${withoutNames(message, scene.namespace).replaceAll('sweep-', '')}`,
+    );
   return [...new Set(lines)].sort();
 }
 
@@ -113,7 +125,7 @@ async function meet(swept: Swept): Promise<Seen> {
     lines.push(attached ? 'its volume is still attached' : 'its volume is detached');
   } finally {
     const control = await controlOf(scene.cluster);
-    await control.removeScenario(scenario);
+    await control.removeScenario(ownName(scenario));
     await control.release();
     const stuck = await scene.close().then(
       () => undefined,
@@ -129,12 +141,8 @@ const seen = new Map<string, Seen | Error>();
 beforeAll(async () => {
   const waiting = [...SWEPT];
   const control = await controlOf(openCluster());
-  // At rest: a scenario acts on the volumes that name it.
   for (const { scenario } of waiting)
-    await control.putScenario(
-      textOf(scenario).replace(/^spec:$/m, 'spec:\n  enabled: false'),
-      `${scenario}.yaml`,
-    );
+    await control.putScenario(atRest(scenario), `${scenario}.yaml`);
   const work = async () => {
     for (let swept = waiting.shift(); swept; swept = waiting.shift())
       seen.set(swept.scenario, await meet(swept).catch((error: Error) => error));

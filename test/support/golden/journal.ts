@@ -36,22 +36,17 @@ const BY_TIMER = new Set([
   'NotifyRegistrationStatus',
 ]);
 
-const ASKED_FIRST = 'NodeGetCapabilities';
-
 /** Gaps are told in these steps; what is shorter than half of one is none. */
 const STEP_MS = 500;
+/** Shorter than any backoff of the attacher. */
+const AT_ONCE_MS = 300;
 
 /**
  * The calls of a case in order, with what was done to the cluster in between, and the time of each call since the line
  * before it, rounded.
  */
 export function goldenLines(calls: readonly GoldenCall[], steps: readonly GoldenStep[]): GoldenLine[] {
-  const asked = [...calls]
-    .sort((a, b) => a.atMs - b.atMs)
-    // The kubelet asks what the node can do right before it asks for statistics.
-    .filter(
-      ({ method }, index, all) => method !== ASKED_FIRST || all[index + 1]?.method !== 'NodeGetVolumeStats',
-    )
+  const asked = withoutRepeats(withoutStatistics([...calls].sort((a, b) => a.atMs - b.atMs)))
     .filter(({ method }) => !BY_TIMER.has(method))
     .map(({ method, code = 'no answer', atMs }) => ({ text: `${method} ${code}`, atMs }));
   const done = steps.map(({ step, atMs }) => ({ text: `-- ${step}`, atMs }));
@@ -63,6 +58,29 @@ export function goldenLines(calls: readonly GoldenCall[], steps: readonly Golden
       last = atMs;
       return { gapMs, text };
     });
+}
+
+/** Before each NodeGetVolumeStats the kubelet asks what the node can do: by a timer, too. */
+function withoutStatistics(calls: readonly GoldenCall[]): GoldenCall[] {
+  const kept = [...calls];
+  for (const { method, atMs } of calls) {
+    if (method !== 'NodeGetVolumeStats') continue;
+    const asked = kept.findLastIndex((call) => call.method === 'NodeGetCapabilities' && call.atMs <= atMs);
+    if (asked >= 0) kept.splice(asked, 1);
+  }
+  return kept;
+}
+
+/**
+ * The external-attacher looks again when the VolumeAttachment changes, and its own change may not have come back to it: now
+ * and then it attaches once more what it has just attached, or detached.
+ */
+function withoutRepeats(calls: readonly GoldenCall[]): GoldenCall[] {
+  return calls.filter(({ method, code, atMs }, index) => {
+    if (code !== 'OK' || !/^Controller(P|Unp)ublishVolume$/.test(method)) return true;
+    const before = calls.slice(0, index).findLast((call) => call.method === method);
+    return before?.code !== 'OK' || atMs - before.atMs > AT_ONCE_MS;
+  });
 }
 
 export function showGolden(lines: readonly GoldenLine[]): string {

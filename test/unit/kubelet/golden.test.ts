@@ -1,7 +1,9 @@
 import * as fs from 'node:fs';
 import * as path from 'node:path';
+import type { Entry } from '../../../src/kubelet/timeline/timeline';
 import { goldenFile, type PlayedCase, playedCases } from '../../support/golden/cases';
 import {
+  type GoldenCall,
   type GoldenStep,
   goldenDifferences,
   goldenLines,
@@ -22,14 +24,30 @@ const CSI_DRIVER = fs
   .readFileSync(path.join(__dirname, '../../../deploy/base/csidriver.yaml'), 'utf8')
   .replace('attachRequired: false', 'attachRequired: true');
 
+/** As the kubelet of the cluster is configured (scripts/lib/cluster). */
+const CONFIGURATION = { nodeStatusUpdateMs: 1_000, syncMs: 10_000, volumeStatsMs: 10_000 };
+
 const golden = playedCases().filter(({ name }) => fs.existsSync(goldenFile(name)));
 
-function actsOf({ timeline }: Played, { steps }: PlayedCase): GoldenStep[] {
-  const entries = timeline.entries.filter(({ kind }) => kind === 'step');
+/** Virtual time stands still while things happen; the order of a timeline is theirs. */
+function inOrder({ timeline }: Played, at: number, entry: Entry): number {
+  return at + timeline.entries.indexOf(entry) * 1e-6;
+}
+
+function actsOf(rehearsed: Played, { steps }: PlayedCase): GoldenStep[] {
+  const entries = rehearsed.timeline.entries.filter(({ kind }) => kind === 'step');
   return steps.flatMap((step, index) => {
-    const at = entries[index]?.at;
-    return isAct(step) && at !== undefined ? [{ step: step.text, atMs: at }] : [];
+    const entry = entries[index];
+    return isAct(step) && entry ? [{ step: step.text, atMs: inOrder(rehearsed, entry.at, entry) }] : [];
   });
+}
+
+function callsOf(rehearsed: Played): GoldenCall[] {
+  return rehearsed.calls.map((call) => ({
+    method: call.method,
+    atMs: inOrder(rehearsed, call.at, call),
+    ...(call.code !== undefined && { code: call.code }),
+  }));
 }
 
 it.each(golden)('$name: a rehearsal makes the calls that a real kubelet made', async (played) => {
@@ -37,15 +55,11 @@ it.each(golden)('$name: a rehearsal makes the calls that a real kubelet made', a
   const text = steps.map((step) => step.text).join('; ');
   const rehearsed = await play(`${CSI_DRIVER}\n---\n${manifests}`, text, {
     version: '1.36',
+    configuration: CONFIGURATION,
     ...(scenario !== undefined && { scenario }),
   });
   expect(rehearsed.outcome.failure).toBeUndefined();
-  const calls = rehearsed.calls.map(({ method, code, at }) => ({
-    method,
-    atMs: at,
-    ...(code !== undefined && { code }),
-  }));
-  const lines = goldenLines(calls, actsOf(rehearsed, played));
+  const lines = goldenLines(callsOf(rehearsed), actsOf(rehearsed, played));
   const differences = goldenDifferences(
     readGolden(fs.readFileSync(goldenFile(name), 'utf8')),
     lines,

@@ -71,6 +71,10 @@ export const reboot = (cluster: RealCluster): Promise<void> => tools.reboot(clus
 /** The driver's data folder, shared by its pods. */
 export const dataFolder = (cluster: RealCluster): string => path.join(cluster.layout.varLib, 'fake-csi');
 
+/** The node plugin's, as the kubelet has it. */
+export const nodeSocket = (cluster: RealCluster): string =>
+  path.join(cluster.layout.kubelet, 'plugins/fake.csi.test/csi.sock');
+
 /** Through whichever process of the driver serves control at the time. */
 export const controlOf = async (cluster: RealCluster): Promise<ControlClient> =>
   connectControl({ socket: await findControlSocket(dataFolder(cluster)) });

@@ -1,7 +1,15 @@
+import { connectCsi } from '../../../../src/csi/client';
 import type { JournalCall } from '../../../../src/journal/calls';
 import { Timeline } from '../../../../src/journal/timeline';
 import { systemClock } from '../../../../src/util/clock';
-import { controlOf, dataFolder, type KubeObject, openCluster, type RealCluster } from './real-cluster';
+import {
+  controlOf,
+  dataFolder,
+  type KubeObject,
+  nodeSocket,
+  openCluster,
+  type RealCluster,
+} from './real-cluster';
 
 const EVERY_MS = 250;
 export const PATIENCE_MS = 120_000;
@@ -162,6 +170,7 @@ export class Scene {
     await this.disarm();
     const volumes = (await this.volumes()).map(({ metadata }) => metadata.name);
     await this.cluster.mustKubectl(['delete', 'namespace', this.namespace, '--timeout=180s']);
+    await this.unstageForgotten();
     await this.until('its volumes deleted', async () => {
       const left = (await this.cluster.json(['get', 'pv'])).items ?? [];
       return !left.some(
@@ -171,6 +180,17 @@ export class Scene {
     });
     if (this.clusterObjects.length > 0)
       await this.cluster.mustKubectl(['delete', '--ignore-not-found', ...new Set(this.clusterObjects)]);
+  }
+
+  /** What a kubelet has forgotten stays staged, and a volume that is staged is not deleted. */
+  private async unstageForgotten(): Promise<void> {
+    const volumes = await (await controlOf(this.cluster)).volumes();
+    const csi = connectCsi(nodeSocket(this.cluster));
+    for (const { id, pvc, stages, targets } of volumes)
+      if (pvc?.namespace === this.namespace && targets.length === 0)
+        for (const { path } of stages)
+          await csi.NodeUnstageVolume({ volume_id: id, staging_target_path: path }).catch(() => undefined);
+    csi.close();
   }
 
   /** PersistentVolumes whose claims are in this namespace. */
