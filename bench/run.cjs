@@ -18,10 +18,11 @@ const { variants } = require('./lib/variants.cjs');
 
 const root = path.join(__dirname, '..');
 
-const USAGE = `usage: npm run bench -- [--quick] [--rounds N] [--only VARIANT,…] [--out FILE]
-                          [--peer BINARY | --no-peer]
+const USAGE = `usage: npm run bench -- [--quick] [--rounds N] [--levels N,…] [--only VARIANT,…]
+                          [--out FILE] [--peer BINARY | --no-peer]
 --quick        one short round, to see that it works
 --rounds N     rounds to take the medians of (default ${PLANS.full.rounds})
+--levels N,…    volumes that stand published beside the cycles, in rising order (default ${PLANS.full.levels.join(',')})
 --only VARIANT,…  these alone (ext4, ext4-process, ext4-rules, directory), and no peer: for one question at a time
 --out FILE     write the Markdown there as well
 --peer BINARY  a hostpathplugin already built, instead of building ${VERSION}
@@ -43,6 +44,11 @@ function parse(words) {
       if (!Number.isInteger(rounds) || rounds < 1)
         throw new UsageError('--rounds: expected a whole number above 0');
       options.plan = { ...options.plan, rounds };
+    } else if (word === '--levels') {
+      const levels = value(word, words[++i]).split(',').map(Number);
+      if (!levels.every((level) => Number.isInteger(level) && level >= 0))
+        throw new UsageError('--levels: expected whole numbers of published volumes, such as 0,100');
+      options.plan = { ...options.plan, levels };
     } else if (word === '--only') options.only = value(word, words[++i]).split(',');
     else if (word === '--out') options.out = value(word, words[++i]);
     else if (word === '--peer') options.peer = path.resolve(value(word, words[++i]));
