@@ -141,8 +141,7 @@ const seen = new Map<string, Seen | Error>();
 beforeAll(async () => {
   const waiting = [...SWEPT];
   const control = await controlOf(openCluster());
-  for (const { scenario } of waiting)
-    await control.putScenario(atRest(scenario), `${scenario}.yaml`);
+  for (const { scenario } of waiting) await control.putScenario(atRest(scenario), `${scenario}.yaml`);
   const work = async () => {
     for (let swept = waiting.shift(); swept; swept = waiting.shift())
       seen.set(swept.scenario, await meet(swept).catch((error: Error) => error));

@@ -1,0 +1,101 @@
+import * as fs from 'node:fs';
+import { controlOf, type RealCluster } from './stage/real-cluster';
+import { Scene } from './stage/scene';
+import { readSeen, withoutNames, writeSeen } from './stage/seen';
+
+const update = process.env.FAKE_CSI_GOLDEN === 'update';
+const DRIVER = 'fake.csi.test';
+
+/** Long enough for a few tries of the kubelet: 0.5 s, 1 s, 2 s … */
+const WATCH_MS = 25_000;
+/** Its longest backoff is 2m2s. */
+const HEAL_MS = 180_000;
+
+const CASES = [
+  { scenario: 'registration-late', knob: 'R1' },
+  { scenario: 'registration-dead-socket', knob: 'R2' },
+  { scenario: 'registration-unsupported-version', knob: 'R3' },
+  { scenario: 'registration-wrong-type', knob: 'R4' },
+  { scenario: 'node-info-fails', knob: 'R5' },
+  { scenario: 'node-id-empty', knob: 'R5' },
+  { scenario: 'topology-collision', knob: 'R5' },
+  { scenario: 'registration-refused', knob: 'R6' },
+  { scenario: 'registration-second-owner', knob: 'R7' },
+  { scenario: 'registration-socket-gone', knob: 'R8' },
+  { scenario: 'registration-flap', knob: 'R9' },
+  { scenario: 'wrong-driver-name', knob: 'R10' },
+  { scenario: 'node-limit-shrinks', knob: 'R12' },
+] as const;
+
+let scene: Scene;
+beforeAll(async () => {
+  scene = await Scene.open('registration');
+});
+afterAll(() => scene?.close());
+
+async function isRegistered(cluster: RealCluster): Promise<boolean> {
+  const { spec } = await cluster.json(['get', 'csinode', cluster.node]);
+  return (spec.drivers ?? []).some(({ name }: { name: string }) => name === DRIVER);
+}
+
+/** A new pod for the node plugin: unlike a container that ends again and again it is not held back. */
+async function replaceNodePlugin({ cluster }: Scene): Promise<void> {
+  const words = ['-n', 'kube-system', 'delete', 'pod', '-l', 'app=fake-csi,role=node', '--wait=true'];
+  await cluster.mustKubectl(words);
+  await scene.until('a new node plugin', async () => {
+    const { items = [] } = await cluster.json([
+      '-n',
+      'kube-system',
+      'get',
+      'pods',
+      '-l',
+      'app=fake-csi,role=node',
+    ]);
+    return items.length > 0 && items.every(({ status }) => status.phase === 'Running');
+  });
+}
+
+/** What the kubelet said of the driver since then: each message once, times and ids taken out. */
+function logSince(cluster: RealCluster, bytes: number): string[] {
+  const text = fs.readFileSync(cluster.layout.log('kubelet')).subarray(bytes).toString('utf8');
+  const about =
+    /(plugin_watcher|operation_generator|csi_plugin|plugin_handler|reconciler|nodeinfomanager)[\w.]*\.go/;
+  const lines = text
+    .split('\n')
+    .filter((line) => /^[EW]/.test(line) && about.test(line) && /plugin|driver|register/i.test(line));
+  const said = lines.map((line) =>
+    withoutNames(line.replace(/^\w\d+ [\d:.]+ +\d+ ([\w.]+):\d+\] /, '$1 '), scene.namespace).replace(
+      /No retries permitted until .*? \(durationBeforeRetry [^)]*\)/,
+      'No retries permitted until <time>',
+    ),
+  );
+  return [...new Set(said)].sort();
+}
+
+describe.each(CASES)('$knob $scenario', ({ scenario, knob }) => {
+  it('is met by the kubelet as before, and heals', async () => {
+    const { cluster } = scene;
+    const control = await controlOf(cluster);
+    const bytes = fs.statSync(cluster.layout.log('kubelet')).size;
+    await control.arm(scenario);
+    const lines: string[] = [];
+    try {
+      await replaceNodePlugin(scene);
+      const states = new Set<boolean>();
+      const end = Date.now() + WATCH_MS;
+      while (Date.now() < end) {
+        states.add(await isRegistered(cluster));
+        await new Promise((resolve) => setTimeout(resolve, 500));
+      }
+      const often = states.size > 1 ? 'comes and goes in' : states.has(true) ? 'is in' : 'is not in';
+      lines.push(`the driver ${often} CSINode`, ...logSince(cluster, bytes));
+    } finally {
+      await (await controlOf(cluster)).disarm(scenario);
+    }
+    await replaceNodePlugin(scene);
+    await scene.until('the driver registered again', () => isRegistered(cluster), HEAL_MS);
+    lines.push('without the scenario: it is registered again');
+    if (update) writeSeen({ scenario, knob, lines }, 'v1.36.2');
+    expect(lines).toEqual(readSeen(scenario));
+  });
+});
