@@ -25,6 +25,14 @@ export const POD_SYNC_JITTER = 0.5;
 export const NODE_STATUS_UPDATE_MS = 10 * SECOND;
 export const NODE_STATUS_JITTER = 0.04;
 
+/**
+ * From when a pod is deleted until it is terminated, whether or not it ever ran. pkg/kubelet/pod_workers.go waits for a look at
+ * the runtime (PLEG, each second) that is newer than its last sync; then containers have their grace period. Measured on a
+ * kubelet 1.36 with a grace period of one second: NodeUnpublishVolume comes 2.5 s to 4.5 s after `kubectl delete`, mostly
+ * 2.5 s; a volume whose stage fails is tried on for 2 s and let go within half a second after that.
+ */
+export const POD_TERMINATION_MS = 2_500;
+
 export const HOUSEKEEPING_MS = 2 * SECOND;
 /** SyncTerminatedPod looks for ever whether the pod's volumes are still there. */
 export const VOLUMES_GONE_POLL_MS = 100;

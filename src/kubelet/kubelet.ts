@@ -69,7 +69,8 @@ export class Kubelet implements PodWorkerHost {
   private readonly reconciler: Reconciler;
   private readonly behaviour: Behaviour;
   private readonly life = new AbortController();
-  private readonly workers = new Map<string, Promise<void>>();
+  /** By uid: pods that have had a worker. One whose object was removed by force still has to be ended. */
+  private readonly pods = new Map<string, Pod>();
   private readonly unwatch: () => void;
 
   constructor(options: KubeletOptions) {
@@ -116,7 +117,13 @@ export class Kubelet implements PodWorkerHost {
       ended: () => this.changed(),
     });
     const { asw, dsw, executor } = this;
-    this.populator = new Populator({ api, nodeName, dsw, asw, isPodActive: (pod) => isActive(pod) });
+    this.populator = new Populator({
+      api,
+      nodeName,
+      dsw,
+      asw,
+      isTerminated: (uid) => this.isTerminated(uid),
+    });
     const { populator } = this;
     this.volumes = new PodVolumes(dsw, asw, populator);
     this.reconciler = new Reconciler({ env: this.environment(), dsw, populator, executor });
@@ -197,14 +204,18 @@ export class Kubelet implements PodWorkerHost {
   }
 
   private startWorkers(): void {
-    const { api, nodeName, workers } = this;
+    const { api, nodeName, pods } = this;
     for (const pod of api.pods.all()) {
-      if (pod.nodeName !== nodeName || workers.has(pod.meta.uid)) continue;
-      const work = new PodWorker(this, pod, this.life.signal).run();
-      workers.set(pod.meta.uid, work);
+      if (pod.nodeName !== nodeName || pods.has(pod.meta.uid)) continue;
+      pods.set(pod.meta.uid, pod);
       if (pod.containersRunning && pod.deletionTimestamp === undefined) this.watchStats(pod);
-      this.background(work);
+      this.background(new PodWorker(this, pod, this.life.signal).run());
     }
+  }
+
+  private isTerminated(podUid: string): boolean {
+    const pod = this.pods.get(podUid) ?? this.api.pods.all().find(({ meta }) => meta.uid === podUid);
+    return pod === undefined || pod.terminated || pod.phase === 'Failed';
   }
 
   private reconstruct(): void {
@@ -258,9 +269,4 @@ export class Kubelet implements PodWorkerHost {
       }),
     );
   }
-}
-
-/** Containers that have ended use no volume any more. */
-function isActive(pod: Pod): boolean {
-  return pod.phase !== 'Failed' && (pod.deletionTimestamp === undefined || pod.containersRunning);
 }

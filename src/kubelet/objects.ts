@@ -78,6 +78,8 @@ export interface Pod {
   reason: string | undefined;
   /** Whether its containers run. They do not end because the kubelet does. */
   containersRunning: boolean;
+  /** None of its containers runs or ever will, and its status says so: a kubelet that starts later knows it. */
+  terminated: boolean;
   deletionTimestamp: number | undefined;
 }
 

@@ -6,6 +6,7 @@ import {
   POD_ATTACH_AND_MOUNT_TIMEOUT_MS,
   POD_SYNC_BACKOFF_MS,
   POD_SYNC_JITTER,
+  POD_TERMINATION_MS,
   VOLUMES_GONE_POLL_MS,
 } from './constants';
 import type { MountView } from './csi/mount-view';
@@ -46,12 +47,15 @@ export interface PodWorkerHost {
 /** What the kubelet does for one pod, from when it was assigned to the node until it is gone (pkg/kubelet/pod_workers.go). */
 export class PodWorker {
   private syncs = 0;
+  private readonly began: number;
 
   constructor(
     private readonly kubelet: PodWorkerHost,
     private readonly pod: Pod,
     private readonly signal: AbortSignal,
-  ) {}
+  ) {
+    this.began = kubelet.clock.now();
+  }
 
   async run(): Promise<void> {
     const { pod } = this;
@@ -181,11 +185,14 @@ export class PodWorker {
     return true;
   }
 
-  /** Ends the containers, waits for the volumes to go, and only then lets the pod go. NodeUnstageVolume is not waited for. */
-  private async terminate(): Promise<void> {
+  /** Ends the containers: as long as that takes the pod's volumes are wanted, and mounted if they are not. */
+  private async endContainers(): Promise<void> {
     const { kubelet, pod } = this;
-    const { api, asw, mounts, paths, timeline, nodeName } = kubelet;
-    const { uid } = pod.meta;
+    const { clock, timeline, nodeName } = kubelet;
+    if (pod.terminated) return;
+    // A kubelet that starts later sends SIGTERM anew.
+    const began = Math.max(pod.deletionTimestamp ?? 0, this.began);
+    await clock.sleep(Math.max(0, began + POD_TERMINATION_MS - clock.now()), this.signal);
     if (pod.containersRunning) {
       pod.containersRunning = false;
       timeline.add({
@@ -196,7 +203,16 @@ export class PodWorker {
         text: 'containers ended',
       });
     }
+    pod.terminated = true;
     kubelet.changed();
+  }
+
+  /** Waits for the volumes to go, and only then lets the pod go. NodeUnstageVolume is not waited for. */
+  private async terminate(): Promise<void> {
+    const { kubelet, pod } = this;
+    const { api, asw, mounts, paths, timeline, nodeName } = kubelet;
+    const { uid } = pod.meta;
+    await this.endContainers();
     await this.poll(VOLUMES_GONE_POLL_MS, async () => {
       if (!kubelet.populator.hasAddedPods || asw.all().some(({ pods }) => pods.has(uid))) return false;
       return !(await hasMounts(mounts, paths, uid));

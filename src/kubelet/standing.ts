@@ -133,8 +133,10 @@ export class Standings {
           key.volume === uniqueName && (!about.includes(' for ') || about.endsWith(` for ${name}`)),
       );
     const said = operation ? [describe(operation, this.timeline, kubelet.clock.now())] : [];
-    if (pod.deletionTimestamp === undefined) {
-      const waits = mount === 'Mounted' || operation ? said : ['waits for its turn'];
+    if (!pod.terminated) {
+      const idle =
+        pod.deletionTimestamp === undefined ? 'waits for its turn' : 'its containers are being ended';
+      const waits = mount === 'Mounted' || operation ? said : [idle];
       return [[state, ...waits].join('; ')];
     }
     const log = this.timeline.entries.findLast(

@@ -224,6 +224,7 @@ function pod(meta: ObjectMeta, spec: PodSpec, path: Path, report: Report): Pod {
     phase: 'Pending',
     reason: undefined,
     containersRunning: false,
+    terminated: false,
     deletionTimestamp: undefined,
   };
 }

@@ -10,8 +10,8 @@ export interface PopulatorOptions {
   readonly nodeName: string;
   readonly dsw: DesiredStateOfWorld;
   readonly asw: ActualStateOfWorld;
-  /** Whether containers of the pod run, or may still. */
-  isPodActive(pod: Pod): boolean;
+  /** ShouldPodRuntimeBeRemoved: no container of the pod runs, or will. Until then its volumes stay wanted. */
+  isTerminated(podUid: string): boolean;
 }
 
 /** desiredStateOfWorldPopulator: the volumes that the pods of this node want, from the API server. */
@@ -47,20 +47,26 @@ export class Populator {
 
   /** @returns whether anything changed */
   turn(): boolean {
-    const { api, nodeName, dsw, isPodActive } = this.options;
+    const { api, nodeName, dsw } = this.options;
     let changed = false;
-    const pods = api.pods.all().filter((pod) => pod.nodeName === nodeName);
-    for (const pod of pods)
-      if (isPodActive(pod) && !this.processed.has(pod.meta.uid)) changed = this.add(pod) || changed;
+    for (const pod of api.pods.all()) {
+      if (pod.nodeName !== nodeName || this.processed.has(pod.meta.uid)) continue;
+      if (this.mayAdd(pod)) changed = this.add(pod) || changed;
+    }
     this.hasAddedPods = true;
-    const active = new Set(pods.filter(isPodActive).map(({ meta }) => meta.uid));
     for (const uid of dsw.podUids()) {
-      if (active.has(uid)) continue;
+      if (!this.options.isTerminated(uid)) continue;
       changed = dsw.removePod(uid) || changed;
       this.processed.delete(uid);
       this.errors.delete(uid);
     }
     return changed;
+  }
+
+  /** A pod that ends wants no more volumes; but of one that was there at start the containers may still use theirs. */
+  private mayAdd(pod: Pod): boolean {
+    if (this.options.isTerminated(pod.meta.uid)) return false;
+    return pod.deletionTimestamp === undefined || !this.hasAddedPods;
   }
 
   private add(pod: Pod): boolean {

@@ -114,10 +114,12 @@ test('a restart of the kubelet and one of the node bring both calls again; nothi
   expect(callsOf(played, 'NodeStageVolume').filter(({ code }) => code === 'OK')).toHaveLength(3);
 });
 
-test('a pod that was deleted while the kubelet was away is unmapped by what lies on the disk', async () => {
+test('a pod that was deleted while the kubelet was away is mapped again as long as its containers end, and unmapped', async () => {
   const played = await play(BLOCK, 'create; wait running; kubelet stop; delete; kubelet start; wait clean');
   expect(played.outcome.failure).toBeUndefined();
   expect(work(played)).toEqual([
+    'NodeStageVolume OK',
+    'NodePublishVolume OK',
     'NodeStageVolume OK',
     'NodePublishVolume OK',
     'NodeUnpublishVolume OK',

@@ -21,13 +21,47 @@ describe('the kubelet restarts', () => {
     }
   });
 
-  test('after the pod was deleted meanwhile: NodeUnpublishVolume and NodeUnstageVolume come', async () => {
+  test('after the pod was deleted meanwhile: all is mounted again until the containers have ended, and then undone', async () => {
     const played = await play(
       ONE_POD,
-      `${RUNNING}; kubelet stop; delete; advance 1m; assert not gone; kubelet start; wait clean`,
+      `${RUNNING}; kubelet stop; delete; advance 1m; assert not gone; kubelet start; advance 2400ms; assert calls NodeUnpublishVolume =0; wait clean`,
     );
     expect(played.outcome.failure).toBeUndefined();
-    expect(work(played).slice(2)).toEqual(['NodeUnpublishVolume OK', 'NodeUnstageVolume OK']);
+    expect(work(played).slice(2)).toEqual([
+      'NodeStageVolume OK',
+      'NodePublishVolume OK',
+      'NodeUnpublishVolume OK',
+      'NodeUnstageVolume OK',
+    ]);
+  });
+
+  test('while the containers end: they are given their time anew', async () => {
+    const played = await play(
+      ONE_POD,
+      `${RUNNING}; delete; advance 2s; kubelet restart; advance 2s; assert not gone; assert calls NodeUnpublishVolume =0; wait gone within 1s; wait clean`,
+    );
+    expect(played.outcome.failure).toBeUndefined();
+    expect(callsOf(played, 'NodePublishVolume')).toHaveLength(2);
+  });
+
+  test('after the containers have ended: what is left is unmounted and not mounted again', async () => {
+    const scenario = rules(
+      "{name: no, match: {rpc: NodeUnpublishVolume}, sequence: '3*INTERNAL(busy) -> ok'}",
+    );
+    const played = await play(ONE_POD, `${RUNNING}; delete; advance 3s; kubelet restart; wait clean`, {
+      scenario,
+    });
+    expect(played.outcome.failure).toBeUndefined();
+    expect(callsOf(played, 'NodeStageVolume')).toHaveLength(1);
+    expect(callsOf(played, 'NodePublishVolume')).toHaveLength(1);
+  });
+
+  test('a pod that is removed by force keeps its volumes until its containers have ended', async () => {
+    const played = await play(
+      ONE_POD,
+      `${RUNNING}; force-delete web; advance 2s; assert calls NodeUnpublishVolume =0; wait calls NodeUnpublishVolume within 1s; wait clean`,
+    );
+    expect(played.outcome.failure).toBeUndefined();
   });
 
   test('between NodeUnpublishVolume and NodeUnstageVolume: the stage is forgotten, and detached all the same (k/k#85476)', async () => {
@@ -74,7 +108,7 @@ describe('the kubelet restarts', () => {
     async (act) => {
       const played = await play(
         ONE_POD,
-        `${RUNNING}; kubelet stop; vol-data ${act} web; delete; kubelet start; advance 1m`,
+        `${RUNNING}; vol-data ${act} web; delete; advance 3s; kubelet restart; advance 1m`,
       );
       expect(callsOf(played, 'NodeUnpublishVolume')).toEqual([]);
       expect(
@@ -85,6 +119,19 @@ describe('the kubelet restarts', () => {
       expect(played.outcome.standings.map(({ what, state }) => `${what} ${state}`)).toContain(
         'pod default/web Terminating',
       );
+    },
+  );
+
+  test.each(['remove', 'empty', 'corrupt'])(
+    '%s of vol_data.json before, and the containers are still to be ended: the file is written anew, and it heals',
+    async (act) => {
+      const played = await play(
+        ONE_POD,
+        `${RUNNING}; kubelet stop; vol-data ${act} web; delete; kubelet start; wait clean`,
+      );
+      expect(played.outcome.failure).toBeUndefined();
+      expect(callsOf(played, 'NodePublishVolume')).toHaveLength(2);
+      expect(callsOf(played, 'NodeUnpublishVolume')).toHaveLength(1);
     },
   );
 });
