@@ -9,6 +9,7 @@ const path = require('node:path');
 
 const { leftBehind, snapshot } = require('./lib/machine.cjs');
 const { lint, types } = require('./lib/phases/checks.cjs');
+const { e2e } = require('./lib/phases/e2e.cjs');
 const { endurance } = require('./lib/phases/endurance.cjs');
 const { guest } = require('./lib/phases/guest.cjs');
 const { jestPhases } = require('./lib/phases/jest.cjs');
@@ -22,7 +23,7 @@ const root = path.join(__dirname, '..');
 const JEST = jestPhases(root);
 
 /** In the order they run: what is quick to fail comes first. */
-const PHASES = { lint, types, ...JEST, endurance, sanity, guest };
+const PHASES = { lint, types, ...JEST, endurance, sanity, e2e, guest };
 
 const USAGE = `usage: npm test -- [--only PHASE[,PHASE...]] [pattern of test files...] [-- arguments for jest]
 phases: ${Object.keys(PHASES).join(', ')}

@@ -31,7 +31,7 @@ describe.each([
     expect(mounts).toHaveLength(1);
     expect(mountOf(mounts[0])).toMatchObject({ type, options: expect.arrayContaining(['rw']) });
     const kilobytes = Number(
-      (await scene.exec('first', 'df', '-k', '/data')).trim().split('\n')[1]?.trim().split(/\s+/)[1],
+      (await scene.exec('first', 'df', '-k', '-P', '/data')).trim().split('\n')[1]?.trim().split(/\s+/)[1],
     );
     const wanted = Number.parseInt(size, 10) * 1024;
     expect(kilobytes).toBeGreaterThan(wanted * 0.7);
@@ -113,7 +113,7 @@ it('ReadWriteOncePod: the scheduler keeps the second pod away', async () => {
   await scene.apply(yaml(pod('two', { claim: 'data' })));
   const { message } = await scene.event('Pod/two', 'FailedScheduling', 'ReadWriteOncePod');
   expect(message).toContain(
-    'node has pod using PersistentVolumeClaim with the same name and ReadWriteOncePod access mode',
+    'unavailable due to PersistentVolumeClaim with ReadWriteOncePod access mode already in-use by another pod',
   );
 });
 
@@ -159,7 +159,9 @@ it('a volume in use grows, and the pod sees it (xfs: ext4 needs CAP_SYS_RESOURCE
   await scene.apply(yaml(claim('data', 'fake-csi-xfs', { size: '320Mi' }), pod('web', { claim: 'data' })));
   await scene.running('web');
   const kilobytes = async () =>
-    Number((await scene.exec('web', 'df', '-k', '/data')).trim().split('\n')[1]?.trim().split(/\s+/)[1]);
+    Number(
+      (await scene.exec('web', 'df', '-k', '-P', '/data')).trim().split('\n')[1]?.trim().split(/\s+/)[1],
+    );
   const before = await kilobytes();
   const patch = { spec: { resources: { requests: { storage: '512Mi' } } } };
   await scene.kubectl('patch', 'pvc', 'data', '--patch', JSON.stringify(patch));

@@ -109,7 +109,7 @@ export class Player {
   }
 
   private async restartDriver(): Promise<void> {
-    for (const pid of this.scene.cluster.processesRunning('node')) process.kill(pid, 'SIGKILL');
+    for (const pid of this.scene.cluster.processes(/fake-csi serve/)) process.kill(pid, 'SIGKILL');
     await this.driverReady();
   }
 

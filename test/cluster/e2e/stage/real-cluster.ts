@@ -27,8 +27,8 @@ export interface RealCluster {
   /** Lines of the kubelet's mount table. */
   mountinfo(): string[];
   inside(words: readonly string[]): Promise<Ran>;
-  /** Host pids. */
-  processesRunning(name: string): number[];
+  /** Host pids of those whose command line matches. */
+  processes(pattern: RegExp): number[];
 }
 
 /** Any object of the API, as far as the tests look into it. */
