@@ -190,10 +190,7 @@ describe('fails to detach', () => {
   });
 
   test('vol_data.json is gone: nothing is sent, and the kubelet fails at it ten times a second', async () => {
-    const played = await play(
-      ONE_POD,
-      'create; wait running; vol-data remove web; delete; advance 62500ms',
-    );
+    const played = await play(ONE_POD, 'create; wait running; vol-data remove web; delete; advance 62500ms');
     expect(callsOf(played, 'NodeUnpublishVolume')).toEqual([]);
     const log = played.timeline.entries.find(({ text }) =>
       text.startsWith('unmounter failed to load volume data file'),
