@@ -1,7 +1,7 @@
 import * as fs from 'node:fs';
+import { readSeen, withoutNames, writeFailuresPage, writeSeen } from '../../support/golden/seen';
 import { controlOf, type RealCluster } from './stage/real-cluster';
 import { Scene } from './stage/scene';
-import { readSeen, withoutNames, writeSeen } from './stage/seen';
 
 const update = process.env.FAKE_CSI_GOLDEN === 'update';
 const DRIVER = 'fake.csi.test';
@@ -31,7 +31,10 @@ let scene: Scene;
 beforeAll(async () => {
   scene = await Scene.open('registration');
 });
-afterAll(() => scene?.close());
+afterAll(async () => {
+  await scene?.close();
+  if (update) writeFailuresPage();
+});
 
 async function isRegistered(cluster: RealCluster): Promise<boolean> {
   const { spec } = await cluster.json(['get', 'csinode', cluster.node]);

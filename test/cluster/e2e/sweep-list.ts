@@ -5,6 +5,8 @@ export interface Swept {
   readonly fsType?: 'xfs';
   readonly fsGroup?: number;
   readonly block?: boolean;
+  /** It acts on a volume that has been used: the pod goes and comes again. */
+  readonly again?: boolean;
   /** How long the pod is left to itself; most say all they have to say in the first half minute. */
   readonly seconds?: number;
 }
@@ -34,10 +36,10 @@ export const SWEPT: readonly Swept[] = [
   { scenario: 'stage-ok-no-mount', knob: 'M4' },
   { scenario: 'publish-read-only', knob: 'M7' },
   { scenario: 'wrong-fstype', knob: 'M8' },
-  { scenario: 'corrupt-filesystem', knob: 'M8' },
+  { scenario: 'corrupt-filesystem', knob: 'M8', again: true },
   { scenario: 'missing-device', knob: 'M8' },
   { scenario: 'read-only-device', knob: 'M8' },
-  { scenario: 'truncated-disk', knob: 'M8' },
+  { scenario: 'truncated-disk', knob: 'M8', again: true },
   { scenario: 'bad-mount-option', knob: 'M8' },
   { scenario: 'blank-disk', knob: 'M8' },
   { scenario: 'publish-hangs', knob: 'M11', seconds: DEADLINE },

@@ -136,9 +136,12 @@ export class Scene {
   }
 
   async disarm(): Promise<void> {
+    if (this.armed.length === 0) return;
     const control = await controlOf(this.cluster);
-    for (const name of this.armed.splice(0)) await control.removeScenario(name);
-    await control.release();
+    for (const name of this.armed.splice(0)) {
+      await control.release(name);
+      await control.removeScenario(name);
+    }
   }
 
   /** From now on `calls` counts. */
@@ -169,7 +172,13 @@ export class Scene {
   async close(): Promise<void> {
     await this.disarm();
     const volumes = (await this.volumes()).map(({ metadata }) => metadata.name);
-    await this.cluster.mustKubectl(['delete', 'namespace', this.namespace, '--timeout=180s']);
+    await this.cluster.mustKubectl([
+      'delete',
+      'namespace',
+      this.namespace,
+      '--ignore-not-found',
+      '--timeout=120s',
+    ]);
     await this.unstageForgotten();
     await this.until('its volumes deleted', async () => {
       const left = (await this.cluster.json(['get', 'pv'])).items ?? [];
