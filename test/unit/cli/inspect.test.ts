@@ -102,9 +102,10 @@ asNobody('without permission for a part of it', async () => {
   const { root, volume } = await played();
   fs.chmodSync(root, 0o755);
   const code = `
-    process.setgid(65534); process.setuid(65534);
     const { inspectFolder } = require(${JSON.stringify(path.resolve('src/kubelet/inspect/inspect.ts'))});
     const { MountTable } = require(${JSON.stringify(path.resolve('src/kubelet/inspect/mount-table.ts'))});
+    // After everything is compiled: nobody may write what is compiled.
+    process.setgid(65534); process.setuid(65534);
     const seen = inspectFolder({ root: ${JSON.stringify(root)}, version: '1.36', mounts: new MountTable([], () => undefined), mountsOf: 'none' });
     process.stdout.write(JSON.stringify(seen.findings));`;
   for (const folder of [path.dirname(path.dirname(volume)), path.join(root, 'pods')])
