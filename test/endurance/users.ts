@@ -1,7 +1,8 @@
 import { KINDS, type Kind } from '../support/kinds';
 import type { DriverLike } from '../support/lifecycle';
+import type { Snapshot, Tally } from './believed-volume';
 import type { Draws } from './draws';
-import { type Snapshot, type Tally, VolumeUser } from './volume-user';
+import { VolumeUser } from './volume-user';
 
 const { ext4, xfs, block, tmpfs, directory } = KINDS;
 const PLAYED: readonly Kind[] = [ext4, xfs, block, tmpfs, directory];

@@ -1,52 +1,15 @@
 import { Code, CsiError } from '../../src/csi/status';
-import type { Kind } from '../support/kinds';
-import { createVolume, type DriverLike, MIB, publish, type UsedVolume } from '../support/lifecycle';
-import { type Contents, differences, write } from './contents';
+import type { DriverLike } from '../support/lifecycle';
+import { type Action, BelievedVolume, type BelievedVolumeOptions, type Snapshot } from './believed-volume';
+import { write } from './contents';
 import type { Draws } from './draws';
 
-/** What a CO believes of its volume, from the least to the most; each includes those before it. */
-const LEVELS = ['absent', 'created', 'attached', 'staged', 'published'] as const;
-type Level = (typeof LEVELS)[number];
-
-/** A call that may be cut off, and what the CO believes when it is answered. */
-interface Action {
-  readonly name: string;
-  call(driver: DriverLike): Promise<void>;
-  /** What a CO that changes its mind does instead of repeating it. */
-  readonly undo?: () => Action;
-}
-
-export interface Snapshot {
-  readonly id: string;
-  readonly contents: Contents;
-  readonly size: number;
-  /** Volumes that are to be made of it: until they are, it must stay. */
-  wanted: number;
-}
-
-/** What the run counts. */
-export interface Tally {
-  calls: number;
-  cutOff: number;
-  repeated: number;
-  undone: number;
-  /** Files and slots that were read again and found as they were written. */
-  verified: number;
-}
-
-export interface VolumeUserOptions {
-  readonly name: string;
-  readonly kind: Kind;
+export interface VolumeUserOptions extends BelievedVolumeOptions {
   readonly draws: Draws;
-  readonly tally: Tally;
   /** The driver as it runs now. */
   driver(): DriverLike;
-  /** Makes a user of another volume, of a snapshot of this one. @returns false when there are enough. */
-  restored(snapshot: Snapshot, kind: Kind): boolean;
 }
 
-const GROWTH = 32 * MIB;
-const MOST_GROWTH = 4;
 const HISTORY = 25;
 /** Overhead of a filesystem of these sizes, its journal included, is below this part. */
 const USABLE = 0.7;
@@ -59,31 +22,20 @@ const isUnsure = (error: unknown): boolean =>
 
 /** A CO with one volume: moves it up and down, writes and verifies, and after a cut-off call repeats or undoes it. */
 export class VolumeUser {
-  private level: Level = 'absent';
-  private used: UsedVolume | undefined;
-  private contents: Contents = new Map();
-  private size: number;
-  /** Grown by the controller, and not yet by the node. */
-  private nodeMustGrow = false;
-  private snapshots: Snapshot[] = [];
-  private made = 0;
-  /** Of a snapshot that may be gone: once deleted it cannot be made again. */
-  private isOver = false;
+  private readonly believed: BelievedVolume;
   private unsure: Action | undefined;
   private readonly history: string[] = [];
 
   constructor(
     private readonly options: VolumeUserOptions,
-    private readonly source?: Snapshot,
+    source?: Snapshot,
   ) {
-    this.size = source?.size ?? options.kind.size;
-    this.contents = source?.contents ?? new Map();
+    this.believed = new BelievedVolume(options, source);
   }
 
-  /** A volume that is gone, with all of its snapshots: its user has nothing left to do. */
+  /** Nothing is left for it to do. */
   get isGone(): boolean {
-    const isSettled = !this.source || this.isOver;
-    return this.level === 'absent' && !this.unsure && this.snapshots.length === 0 && isSettled;
+    return !this.unsure && this.believed.isGone;
   }
 
   /** The next thing that a CO might do. @throws Error when the driver was wrong, with all that led to it. */
@@ -91,11 +43,13 @@ export class VolumeUser {
     const { draws } = this.options;
     await this.told(async () => {
       if (this.unsure) return this.goOn(draws.chance(0.35));
-      if (this.isOver && this.level === 'absent') return;
-      if (this.level === 'published' && draws.chance(0.5)) return this.usePublished();
-      if (this.level !== 'absent' && draws.chance(0.15)) return this.perform(draws.one(this.asides()));
-      const up = this.level === 'absent' || (this.level !== 'published' && draws.chance(0.7));
-      await this.perform(up ? this.up() : this.down());
+      if (this.believed.isOver && this.believed.level === 'absent') return;
+      if (this.believed.level === 'published' && draws.chance(0.5)) return this.usePublished();
+      if (this.believed.level !== 'absent' && draws.chance(0.15))
+        return this.perform(draws.one(this.believed.asides()));
+      const up =
+        this.believed.level === 'absent' || (this.believed.level !== 'published' && draws.chance(0.7));
+      await this.perform(up ? this.believed.up() : this.believed.down());
     });
   }
 
@@ -103,17 +57,11 @@ export class VolumeUser {
   async stepDown(): Promise<void> {
     await this.told(async () => {
       if (this.unsure) return this.goOn(false);
-      const [snapshot] = this.snapshots.filter(({ wanted }) => wanted === 0);
-      if (snapshot) return this.perform(this.dropSnapshot(snapshot));
-      if (this.level !== 'absent') return this.perform(this.down());
-      this.letGoOfSource();
+      const [snapshot] = this.believed.snapshots.filter(({ wanted }) => wanted === 0);
+      if (snapshot) return this.perform(this.believed.dropSnapshot(snapshot));
+      if (this.believed.level !== 'absent') return this.perform(this.believed.down());
+      this.believed.letGoOfSource();
     });
-  }
-
-  private letGoOfSource(): void {
-    if (!this.source || this.isOver) return;
-    this.source.wanted -= 1;
-    this.isOver = true;
   }
 
   private async told(work: () => Promise<void>): Promise<void> {
@@ -122,7 +70,7 @@ export class VolumeUser {
     } catch (error) {
       const { name, kind } = this.options;
       throw new Error(
-        `volume ${name} (${kind.name}), believed ${this.level}: ${(error as Error).message}\nbefore it: ${this.history.join(', ')}`,
+        `volume ${name} (${kind.name}), believed ${this.believed.level}: ${(error as Error).message}\nbefore it: ${this.history.join(', ')}`,
         { cause: error },
       );
     }
@@ -160,249 +108,21 @@ export class VolumeUser {
     if (this.history.length > HISTORY) this.history.shift();
   }
 
-  private up(): Action {
-    switch (this.level) {
-      case 'absent':
-        return this.create();
-      case 'created':
-        return this.attach();
-      case 'attached':
-        return this.stage();
-      default:
-        return this.nodeMustGrow ? this.nodeExpand() : this.publish();
-    }
-  }
-
-  private down(): Action {
-    switch (this.level) {
-      case 'published':
-        return this.unpublish();
-      case 'staged':
-        return this.unstage();
-      case 'attached':
-        return this.detach();
-      default:
-        return this.remove();
-    }
-  }
-
-  /** What is done beside the way up and down. */
-  private asides(): Action[] {
-    const { kind } = this.options;
-    const grown = (this.size - kind.size) / GROWTH;
-    const found: Action[] = [];
-    if (this.snapshots.length < 2) found.push(this.snapshot());
-    for (const snapshot of this.snapshots) {
-      found.push(this.restore(snapshot));
-      if (snapshot.wanted === 0) found.push(this.dropSnapshot(snapshot));
-    }
-    if (kind.name !== 'directory' && grown < MOST_GROWTH) found.push(this.expand());
-    return found.length > 0 ? found : [this.attachAgain()];
-  }
-
-  private get volume(): UsedVolume {
-    if (!this.used) throw new Error('no such volume yet');
-    return this.used;
-  }
-
-  private create(): Action {
-    const { name, kind } = this.options;
-    const options = kind.options();
-    return {
-      name: 'CreateVolume',
-      call: async (driver) => {
-        const id = await createVolume(driver, {
-          ...options,
-          name,
-          size: this.size,
-          ...(this.source && { source: { snapshot: { snapshot_id: this.source.id } } }),
-        });
-        const capability = options.capability ?? {};
-        const [staging, target] = [await driver.folder(`${name}-staging`), await driver.target(name)];
-        this.used = { id, staging, target, publishContext: {}, capability };
-        this.level = 'created';
-        this.letGoOfSource();
-      },
-    };
-  }
-
-  private remove(): Action {
-    return {
-      name: 'DeleteVolume',
-      call: async (driver) => {
-        await driver.csi.DeleteVolume({ volume_id: this.volume.id });
-        this.level = 'absent';
-        // A volume of that name, made anew, is another one.
-        this.contents = this.source?.contents ?? new Map();
-        this.size = this.source?.size ?? this.options.kind.size;
-        this.nodeMustGrow = false;
-      },
-    };
-  }
-
-  private attach(): Action {
-    return {
-      name: 'ControllerPublishVolume',
-      call: (driver) => this.attached(driver),
-      undo: () => this.detach(),
-    };
-  }
-
-  private attachAgain(): Action {
-    return {
-      name: 'ControllerPublishVolume again',
-      call: (driver) => (this.level === 'created' ? Promise.resolve() : this.attached(driver, this.level)),
-    };
-  }
-
-  private async attached(driver: DriverLike, level: Level = 'attached'): Promise<void> {
-    const { publish_context } = await driver.csi.ControllerPublishVolume({
-      volume_id: this.volume.id,
-      node_id: 'node-1',
-      volume_capability: this.volume.capability,
-    });
-    this.volume.publishContext = publish_context;
-    this.level = level;
-  }
-
-  private detach(): Action {
-    return {
-      name: 'ControllerUnpublishVolume',
-      call: async (driver) => {
-        await driver.csi.ControllerUnpublishVolume({ volume_id: this.volume.id, node_id: 'node-1' });
-        this.level = 'created';
-      },
-      undo: () => this.attach(),
-    };
-  }
-
-  private stage(): Action {
-    return {
-      name: 'NodeStageVolume',
-      call: async (driver) => {
-        const { id, publishContext, staging, capability } = this.volume;
-        await driver.csi.NodeStageVolume({
-          volume_id: id,
-          publish_context: publishContext,
-          staging_target_path: staging,
-          volume_capability: capability,
-        });
-        this.level = 'staged';
-      },
-      undo: () => this.unstage(),
-    };
-  }
-
-  private unstage(): Action {
-    return {
-      name: 'NodeUnstageVolume',
-      call: async (driver) => {
-        const { id, staging } = this.volume;
-        await driver.csi.NodeUnstageVolume({ volume_id: id, staging_target_path: staging });
-        this.level = 'attached';
-      },
-      undo: () => this.stage(),
-    };
-  }
-
-  private publish(): Action {
-    return {
-      name: 'NodePublishVolume',
-      call: async (driver) => {
-        await publish(driver, this.volume);
-        this.level = 'published';
-        await this.verify();
-      },
-      undo: () => this.unpublish(),
-    };
-  }
-
-  private unpublish(): Action {
-    return {
-      name: 'NodeUnpublishVolume',
-      call: async (driver) => {
-        const { id, target } = this.volume;
-        await driver.csi.NodeUnpublishVolume({ volume_id: id, target_path: target });
-        this.level = 'staged';
-      },
-      undo: () => this.publish(),
-    };
-  }
-
-  private snapshot(): Action {
-    const name = `${this.options.name}-${this.made++}`;
-    const { contents, size } = this;
-    return {
-      name: 'CreateSnapshot',
-      call: async (driver) => {
-        const { snapshot } = await driver.csi.CreateSnapshot({ source_volume_id: this.volume.id, name });
-        this.snapshots.push({ id: snapshot?.snapshot_id ?? '', contents, size, wanted: 0 });
-      },
-    };
-  }
-
-  private dropSnapshot(snapshot: Snapshot): Action {
-    return {
-      name: 'DeleteSnapshot',
-      call: async (driver) => {
-        await driver.csi.DeleteSnapshot({ snapshot_id: snapshot.id });
-        this.snapshots = this.snapshots.filter((other) => other !== snapshot);
-      },
-    };
-  }
-
-  private restore(snapshot: Snapshot): Action {
-    return {
-      name: 'a volume of its snapshot',
-      call: async () => {
-        if (this.options.restored(snapshot, this.options.kind)) snapshot.wanted += 1;
-      },
-    };
-  }
-
-  private expand(): Action {
-    const size = this.size + GROWTH;
-    return {
-      name: 'ControllerExpandVolume',
-      call: async (driver) => {
-        const { node_expansion_required } = await driver.csi.ControllerExpandVolume({
-          volume_id: this.volume.id,
-          capacity_range: { required_bytes: `${size}` },
-        });
-        this.size = size;
-        this.nodeMustGrow ||= node_expansion_required;
-      },
-    };
-  }
-
-  /** Before it is published: without CAP_SYS_RESOURCE an ext4 in use does not grow. */
-  private nodeExpand(): Action {
-    return {
-      name: 'NodeExpandVolume',
-      call: async (driver) => {
-        const { id, staging, capability } = this.volume;
-        await driver.csi.NodeExpandVolume({
-          volume_id: id,
-          volume_path: staging,
-          staging_target_path: staging,
-          capacity_range: { required_bytes: `${this.size}` },
-          volume_capability: capability,
-        });
-        this.nodeMustGrow = false;
-      },
-    };
-  }
-
   private async usePublished(): Promise<void> {
     const { kind, draws, driver, tally } = this.options;
     if (draws.chance(0.6)) {
-      this.contents = await write(this.volume.target, kind.block, draws.below(1000), this.contents);
+      this.believed.contents = await write(
+        this.believed.volume.target,
+        kind.block,
+        draws.below(1000),
+        this.believed.contents,
+      );
       this.note('write');
       return;
     }
-    await this.verify();
+    await this.believed.verify();
     tally.calls += 1;
-    const { id, target } = this.volume;
+    const { id, target } = this.believed.volume;
     const stats = await driver()
       .csi.NodeGetVolumeStats({ volume_id: id, volume_path: target })
       .catch((error) => {
@@ -410,14 +130,8 @@ export class VolumeUser {
         throw error;
       });
     const total = Number(stats?.usage.find(({ unit }) => unit === 1)?.total ?? 0);
-    if (!stats || this.nodeMustGrow || kind.name === 'directory') return;
-    if (total < this.size * USABLE) throw new Error(`NodeGetVolumeStats: ${total} bytes of ${this.size}`);
-  }
-
-  private async verify(): Promise<void> {
-    const { kind, tally } = this.options;
-    const wrong = await differences(this.volume.target, kind.block, this.contents);
-    if (wrong.length > 0) throw new Error(`its data is not what was written: ${wrong.join('; ')}`);
-    tally.verified += this.contents.size;
+    if (!stats || this.believed.nodeMustGrow || kind.name === 'directory') return;
+    if (total < this.believed.size * USABLE)
+      throw new Error(`NodeGetVolumeStats: ${total} bytes of ${this.believed.size}`);
   }
 }
