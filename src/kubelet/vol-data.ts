@@ -55,6 +55,15 @@ export function readVolData(folder: string): Record<string, string> {
   }
 }
 
+/** What a teardown needs before anything is sent (NewUnmounter, NewBlockVolumeUnmapper). @throws Error in the kubelet's words */
+export function loadVolData(folder: string, who: 'unmounter' | 'unmapper'): Record<string, string> {
+  try {
+    return readVolData(folder);
+  } catch (error) {
+    throw new Error(`${who} failed to load volume data file [${folder}]: ${(error as Error).message}`);
+  }
+}
+
 /** @throws Error with what is wrong with it: expected is one map of strings */
 export function parseVolData(text: string): Record<string, string> {
   if (text.trim() === '') throw new Error('EOF');

@@ -4,7 +4,7 @@ import { errnoOf, namesIn } from '../../util/files';
 import { rpcErrorText, StepError, stepErrorOf } from '../errors';
 import { ensureKubeletFolder } from '../folders';
 import type { Pod } from '../objects';
-import { readVolData, VOL_DATA_FILE, writeVolData } from '../vol-data';
+import { loadVolData, VOL_DATA_FILE, writeVolData } from '../vol-data';
 import type { VolumeSpec } from '../volumemanager/spec';
 import { blockCapability, nodeHas } from './capabilities';
 import { multiWriterOf } from './csi-attacher';
@@ -115,16 +115,6 @@ function fetched<T>({ behaviour }: NodeEnvironment, read: () => T): T {
   }
 }
 
-/** NewBlockVolumeUnmapper. @throws Error in the kubelet's words */
-export function loadUnmapper(env: NodeEnvironment, specName: string): Record<string, string> {
-  const folder = env.paths.blockData(specName);
-  try {
-    return readVolData(folder);
-  } catch (error) {
-    throw new Error(`unmapper failed to load volume data file [${folder}]: ${(error as Error).message}`);
-  }
-}
-
 /** csi_block.go, UnmapPodDevice. @throws StepError */
 export async function unmapPodDevice(
   env: NodeEnvironment,
@@ -149,7 +139,10 @@ export async function tearDownDevice(env: NodeEnvironment, spec: VolumeSpec): Pr
   const { paths, calls } = env;
   const staging = paths.blockStaging(spec.specName);
   if (fs.existsSync(staging)) {
-    const { driverName = spec.driver, volumeHandle = spec.volumeHandle } = loadUnmapper(env, spec.specName);
+    const { driverName = spec.driver, volumeHandle = spec.volumeHandle } = loadVolData(
+      paths.blockData(spec.specName),
+      'unmapper',
+    );
     const context = openStep(
       env,
       { ...spec, driver: driverName },

@@ -3,7 +3,7 @@ import { rpcErrorText, StepError, stepErrorOf } from '../errors';
 import { ensureKubeletFolder } from '../folders';
 import type { Pod } from '../objects';
 import { TOKENS_KEY } from '../service-account-tokens';
-import { readVolData, VOL_DATA_FILE, writeVolData } from '../vol-data';
+import { VOL_DATA_FILE, writeVolData } from '../vol-data';
 import type { VolumeSpec } from '../volumemanager/spec';
 import { mountCapability, nodeHas } from './capabilities';
 import { groupFor, multiWriterOf } from './csi-attacher';
@@ -142,20 +142,6 @@ function tokensFor(
   if (text === undefined) return {};
   const inSecrets = behaviour.tokensInSecrets && driver?.serviceAccountTokenInSecrets === true;
   return { [inSecrets ? 'secrets' : 'context']: { [TOKENS_KEY]: text } };
-}
-
-/** What NewUnmounter needs before anything is sent. @throws Error in the kubelet's words */
-export function loadUnmounter(
-  env: NodeEnvironment,
-  podUid: string,
-  specName: string,
-): Record<string, string> {
-  const folder = env.paths.podVolume(podUid, specName);
-  try {
-    return readVolData(folder);
-  } catch (error) {
-    throw new Error(`unmounter failed to load volume data file [${folder}]: ${(error as Error).message}`);
-  }
 }
 
 /**

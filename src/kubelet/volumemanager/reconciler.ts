@@ -1,8 +1,7 @@
-import { loadUnmapper } from '../csi/csi-block';
-import { loadUnmounter } from '../csi/csi-mounter';
 import { expandOnNode, isNodeExpansionWanted } from '../csi/node-expander';
 import { stepErrorOf } from '../errors';
 import { keyOfObject } from '../objects';
+import { loadVolData } from '../vol-data';
 import { type AttachedVolume, deviceMayBeMounted, type MountedPod } from './actual-state-of-world';
 import type { DesiredStateOfWorld, PodToMount, VolumeToMount } from './desired-state-of-world';
 import { mapVolume, unmapVolume, unmapVolumeDevice } from './map-operations';
@@ -63,8 +62,8 @@ export class Reconciler {
     let data: Record<string, string>;
     try {
       data = isBlock(mounted.spec)
-        ? loadUnmapper(env, mounted.spec.specName)
-        : loadUnmounter(env, mounted.podUid, mounted.spec.specName);
+        ? loadVolData(env.paths.blockData(mounted.spec.specName), 'unmapper')
+        : loadVolData(env.paths.podVolume(mounted.podUid, mounted.spec.specName), 'unmounter');
     } catch (error) {
       // No operation is begun, so nothing waits: the next turn fails the same way.
       const { message } = error as Error;

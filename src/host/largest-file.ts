@@ -1,6 +1,6 @@
 import * as fs from 'node:fs';
 import * as path from 'node:path';
-import { errnoOf } from './files';
+import { errnoOf } from '../util/files';
 
 /** The largest length that Node can pass on. */
 const LONGEST = BigInt(Number.MAX_SAFE_INTEGER);

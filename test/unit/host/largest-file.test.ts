@@ -1,7 +1,7 @@
 import * as fs from 'node:fs';
 import { tmpdir } from 'node:os';
 import * as path from 'node:path';
-import { largestFile } from '../../../src/util/largest-file';
+import { largestFile } from '../../../src/host/largest-file';
 
 const GRANULE = 4096n;
 
