@@ -1,15 +1,10 @@
-import type { VolumeCapability } from '../csi/gen/csi/v1/VolumeCapability';
+import {
+  _csi_v1_VolumeCapability_AccessMode_Mode,
+  type VolumeCapability,
+} from '../csi/gen/csi/v1/VolumeCapability';
 
 /** csi.v1.VolumeCapability.AccessMode.Mode by name. */
-export const MODE = {
-  SINGLE_NODE_WRITER: 1,
-  SINGLE_NODE_READER_ONLY: 2,
-  MULTI_NODE_READER_ONLY: 3,
-  MULTI_NODE_SINGLE_WRITER: 4,
-  MULTI_NODE_MULTI_WRITER: 5,
-  SINGLE_NODE_SINGLE_WRITER: 6,
-  SINGLE_NODE_MULTI_WRITER: 7,
-} as const;
+export const MODE = _csi_v1_VolumeCapability_AccessMode_Mode;
 
 export type Mode = keyof typeof MODE;
 

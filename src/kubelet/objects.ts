@@ -106,6 +106,27 @@ export interface PersistentVolumeClaim {
   deletionTimestamp: number | undefined;
 }
 
+/** A claim as it is when it has just been made. */
+export function newClaim(
+  meta: ObjectMeta,
+  template: ClaimTemplate,
+  { ownerUid, volumeName }: { ownerUid?: string; volumeName?: string | undefined } = {},
+): PersistentVolumeClaim {
+  return {
+    kind: 'PersistentVolumeClaim',
+    meta,
+    ...template,
+    ownerUid,
+    volumeName,
+    phase: 'Pending',
+    capacityBytes: undefined,
+    allocatedBytes: undefined,
+    resizeStatus: undefined,
+    selectedNode: undefined,
+    deletionTimestamp: undefined,
+  };
+}
+
 export type ResizeStatus =
   | 'ControllerResizeInProgress'
   | 'ControllerResizeInfeasible'

@@ -1,5 +1,8 @@
 import type { CsiClient } from '../../src/csi/client';
-import type { VolumeCapability } from '../../src/csi/gen/csi/v1/VolumeCapability';
+import {
+  _csi_v1_VolumeCapability_AccessMode_Mode,
+  type VolumeCapability,
+} from '../../src/csi/gen/csi/v1/VolumeCapability';
 
 /** What tests use of a driver, be it in this process or in another. */
 export interface DriverLike {
@@ -13,15 +16,7 @@ export interface DriverLike {
 export const MIB = 2 ** 20;
 
 /** csi.v1.VolumeCapability.AccessMode.Mode by its short name. */
-export const MODE = {
-  SINGLE_NODE_WRITER: 1,
-  SINGLE_NODE_READER_ONLY: 2,
-  MULTI_NODE_READER_ONLY: 3,
-  MULTI_NODE_SINGLE_WRITER: 4,
-  MULTI_NODE_MULTI_WRITER: 5,
-  SINGLE_NODE_SINGLE_WRITER: 6,
-  SINGLE_NODE_MULTI_WRITER: 7,
-} as const;
+export const MODE = _csi_v1_VolumeCapability_AccessMode_Mode;
 
 export function mountCapability(
   options: { mode?: keyof typeof MODE; fsType?: string; mountFlags?: string[]; group?: string } = {},

@@ -1,4 +1,4 @@
-import { keyOfObject, type PersistentVolumeClaim, type Pod, type PodVolume } from '../objects';
+import { keyOfObject, newClaim, type PersistentVolumeClaim, type Pod, type PodVolume } from '../objects';
 import { type ControllerEnvironment, Sidecar } from './controller-environment';
 
 /** Whether the claim of an ephemeral volume is the pod's own. @returns why not, in the words of component-helpers */
@@ -55,18 +55,6 @@ export class EphemeralVolumeController extends Sidecar {
     };
     const text = `PVC ${keyOfObject(meta)} made for pod ${keyOfObject(pod.meta)}, its owner`;
     timeline.add({ who: this.who, kind: 'object', text });
-    api.claims.add({
-      kind: 'PersistentVolumeClaim',
-      meta,
-      ...template,
-      ownerUid: pod.meta.uid,
-      volumeName: undefined,
-      phase: 'Pending',
-      capacityBytes: undefined,
-      allocatedBytes: undefined,
-      resizeStatus: undefined,
-      selectedNode: undefined,
-      deletionTimestamp: undefined,
-    });
+    api.claims.add(newClaim(meta, template, { ownerUid: pod.meta.uid }));
   }
 }

@@ -5,6 +5,7 @@ import {
   keyOfObject,
   type LabelTerm,
   type ManifestObject,
+  newClaim,
   type ObjectMeta,
   type PersistentVolumeClaim,
   type Pod,
@@ -204,7 +205,13 @@ function pod(meta: ObjectMeta, spec: PodSpec, path: Path, report: Report): Pod {
     volumes: spec.volumes.map(({ name, persistentVolumeClaim, csi, ephemeral }, at) => ({
       name,
       claim: ephemeral ? { claimName: `${meta.name}-${name}`, readOnly: false } : persistentVolumeClaim,
-      template: ephemeral && template(ephemeral.volumeClaimTemplate.spec, [...path, 'volumes', at], report),
+      template:
+        ephemeral &&
+        template(
+          ephemeral.volumeClaimTemplate.spec,
+          [...path, 'volumes', at, 'ephemeral', 'volumeClaimTemplate', 'spec'],
+          report,
+        ),
       csi: csi && { ...csi, nodePublishSecretRef: csi.nodePublishSecretRef?.name },
     })),
     containerMounts: containers.flatMap(({ name: container, volumeMounts = [] }) =>
@@ -230,36 +237,20 @@ function pod(meta: ObjectMeta, spec: PodSpec, path: Path, report: Report): Pod {
 }
 
 function claim(meta: ObjectMeta, spec: ClaimSpec, path: Path, report: Report): PersistentVolumeClaim {
-  return {
-    kind: 'PersistentVolumeClaim',
-    meta,
-    storageClassName: spec.storageClassName,
-    accessModes: spec.accessModes,
-    volumeMode: spec.volumeMode,
-    ownerUid: undefined,
-    volumeName: spec.volumeName,
-    requestBytes: bytes(
-      spec.resources.requests.storage,
-      [...path, 'resources', 'requests', 'storage'],
-      report,
-    ),
-    phase: 'Pending',
-    capacityBytes: undefined,
-    allocatedBytes: undefined,
-    resizeStatus: undefined,
-    selectedNode: undefined,
-    deletionTimestamp: undefined,
-  };
+  return newClaim(meta, template(spec, path, report), { volumeName: spec.volumeName });
 }
 
-/** Of a generic ephemeral volume: its claim is made later, by a controller. */
+/** Also of a generic ephemeral volume: that claim is made later, by a controller. `path` is where the spec stands. */
 function template(
   { storageClassName, accessModes, volumeMode, resources }: Omit<ClaimSpec, 'volumeName'>,
   path: Path,
   report: Report,
 ): ClaimTemplate {
-  const place = [...path, 'ephemeral', 'volumeClaimTemplate', 'spec', 'resources', 'requests', 'storage'];
-  const requestBytes = bytes(resources.requests.storage, place, report);
+  const requestBytes = bytes(
+    resources.requests.storage,
+    [...path, 'resources', 'requests', 'storage'],
+    report,
+  );
   return { storageClassName, accessModes, volumeMode, requestBytes };
 }
 
