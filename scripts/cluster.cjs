@@ -14,7 +14,7 @@ const { DEFAULT_FOLDER } = require('./lib/cluster/layout.cjs');
 const { buildPrograms, kubernetesVersion } = require('./lib/cluster/programs.cjs');
 const { statusOf } = require('./lib/process.cjs');
 
-const USAGE = `usage: npm run cluster -- up                 starts it, and builds what is missing (10 minutes, once)
+const USAGE = `usage: npm run cluster -- up                 starts it, and builds what is missing (half an hour on two cores, once)
        npm run cluster -- status             what runs, and its node
        npm run cluster -- kubectl ARGS...    kubectl as an administrator
        npm run cluster -- logs COMPONENT     ${COMPONENT_NAMES.join(', ')}

@@ -10,7 +10,7 @@ const { parseArgs } = require('node:util');
 
 const { Cluster, clusterProblem, deploy, down, makeDriverImage, up } = require('./lib/cluster/index.cjs');
 const { prepareOrExit } = require('./lib/prepare.cjs');
-const { Children } = require('./lib/process.cjs');
+const { Children, STOPPING, statusOf } = require('./lib/process.cjs');
 
 const root = path.join(__dirname, '..');
 
@@ -37,28 +37,51 @@ function say(line) {
   console.error(`e2e: ${line}`);
 }
 
-async function withCluster(options, work) {
+/** Clusters of runs that were killed; those that were to be kept have another name. */
+async function removeForgotten() {
+  for (const name of fs.readdirSync(os.tmpdir())) {
+    const owner = /^fcsi-e2e-(\d+)$/.exec(name)?.[1];
+    if (owner !== undefined && !fs.existsSync(`/proc/${owner}`))
+      await down(new Cluster(path.join(os.tmpdir(), name)));
+  }
+}
+
+async function makeCluster(cluster) {
+  await up(cluster, say);
+  await cluster.importImages([await makeDriverImage(say)]);
+  await deploy(cluster, 'full');
+}
+
+async function withCluster(options, children, work) {
   if (options.cluster !== undefined) return work(path.resolve(options.cluster));
-  const problem = await clusterProblem();
+  const problem = clusterProblem();
   if (problem) throw new Error(problem);
+  await removeForgotten();
   // Short: sockets lie below it.
-  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'e2e-'));
+  const folder = path.join(os.tmpdir(), `fcsi-e2e-${options.keep ? 'kept-' : ''}${process.pid}`);
   const cluster = new Cluster(folder);
-  try {
-    await up(cluster, say);
-    await cluster.importImages([await makeDriverImage(say)]);
-    await deploy(cluster, 'full');
-    return await work(folder);
-  } finally {
+  const takeDown = async () => {
     if (options.keep) say(`the cluster goes on in ${folder}: npm run cluster -- --dir ${folder} down`);
     else await down(cluster);
+  };
+  for (const signal of STOPPING)
+    process.once(signal, async () => {
+      await children.stopAll();
+      await takeDown();
+      process.exit(statusOf(null, signal));
+    });
+  try {
+    await makeCluster(cluster);
+    return await work(folder);
+  } finally {
+    await takeDown();
   }
 }
 
 async function main(options) {
   await prepareOrExit(root);
   const children = new Children();
-  return withCluster(options, async (folder) => {
+  return withCluster(options, children, async (folder) => {
     const args = [
       path.join(root, 'node_modules/jest/bin/jest.js'),
       '--config',
@@ -67,16 +90,13 @@ async function main(options) {
       ...(options.t === undefined ? [] : ['-t', options.t]),
       ...options.patterns.map((pattern) => `--testPathPatterns=${pattern}`),
     ];
-    const child = children.start(process.execPath, args, {
-      cwd: root,
-      stdio: 'inherit',
-      env: {
-        ...process.env,
-        FAKE_CSI_CLUSTER: folder,
-        ...(options.update && { FAKE_CSI_GOLDEN: 'update' }),
-      },
-    });
-    return new Promise((resolve) => child.once('close', (code) => resolve(code ?? 1)));
+    const env = {
+      ...process.env,
+      FAKE_CSI_CLUSTER: folder,
+      ...(options.update && { FAKE_CSI_GOLDEN: 'update' }),
+    };
+    const child = children.start(process.execPath, args, { cwd: root, stdio: 'inherit', env });
+    return new Promise((resolve) => child.once('close', (code, signal) => resolve(statusOf(code, signal))));
   });
 }
 
