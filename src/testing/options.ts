@@ -3,8 +3,6 @@ import type { Clock } from '../util/clock';
 import type { Duration } from './duration';
 import type { ScenarioSource } from './scenario-source';
 
-export { driverOptions, hostFor } from '../embedded/driver-options';
-
 /** How a driver is started; everything has a default that suits a test. */
 export interface StartOptions extends EmbeddedDriverOptions {
   /** Armed before the first call can come. */
