@@ -3,8 +3,10 @@ import {
   type VolumeCapability,
 } from '../csi/gen/csi/v1/VolumeCapability';
 
-/** csi.v1.VolumeCapability.AccessMode.Mode by name. */
-export const MODE = _csi_v1_VolumeCapability_AccessMode_Mode;
+const { UNKNOWN: _none, ...modes } = _csi_v1_VolumeCapability_AccessMode_Mode;
+
+/** csi.v1.VolumeCapability.AccessMode.Mode by name, without UNKNOWN, which no volume can have. */
+export const MODE = modes;
 
 export type Mode = keyof typeof MODE;
 

@@ -15,8 +15,10 @@ export interface DriverLike {
 
 export const MIB = 2 ** 20;
 
-/** csi.v1.VolumeCapability.AccessMode.Mode by its short name. */
-export const MODE = _csi_v1_VolumeCapability_AccessMode_Mode;
+const { UNKNOWN: _none, ...modes } = _csi_v1_VolumeCapability_AccessMode_Mode;
+
+/** csi.v1.VolumeCapability.AccessMode.Mode by its short name, without UNKNOWN, which no volume can have. */
+export const MODE = modes;
 
 export function mountCapability(
   options: { mode?: keyof typeof MODE; fsType?: string; mountFlags?: string[]; group?: string } = {},

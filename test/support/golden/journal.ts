@@ -5,6 +5,8 @@ export interface GoldenCall {
   readonly code?: string;
   /** Milliseconds since whenever: only differences count. */
   readonly atMs: number;
+  /** Milliseconds from the call to its answer. */
+  readonly durationMs?: number;
 }
 
 /** Something that was done to the cluster: what follows is told by the time since then. */
@@ -38,8 +40,8 @@ const BY_TIMER = new Set([
 
 /** Gaps are told in these steps; what is shorter than half of one is none. */
 const STEP_MS = 500;
-/** Shorter than any backoff of the attacher. */
-const AT_ONCE_MS = 300;
+/** After the answer; shorter than any backoff of the attacher. */
+const AT_ONCE_MS = 500;
 
 /**
  * The calls of a case in order, with what was done to the cluster in between, and the time of each call since the line
@@ -79,7 +81,7 @@ function withoutRepeats(calls: readonly GoldenCall[]): GoldenCall[] {
   return calls.filter(({ method, code, atMs }, index) => {
     if (code !== 'OK' || !/^Controller(P|Unp)ublishVolume$/.test(method)) return true;
     const before = calls.slice(0, index).findLast((call) => call.method === method);
-    return before?.code !== 'OK' || atMs - before.atMs > AT_ONCE_MS;
+    return before?.code !== 'OK' || atMs - before.atMs - (before.durationMs ?? 0) > AT_ONCE_MS;
   });
 }
 

@@ -74,3 +74,17 @@ it.each(golden)('$name: a rehearsal makes the calls that a real kubelet made', a
       seen: expect.anything(),
     });
 });
+
+it('an attacher that attaches at once what it has attached slowly makes no second line', () => {
+  const repeated = [
+    { method: 'ControllerPublishVolume', code: 'OK', atMs: 1000, durationMs: 8000 },
+    { method: 'ControllerPublishVolume', code: 'OK', atMs: 9100, durationMs: 8000 },
+    { method: 'NodeStageVolume', code: 'OK', atMs: 9600, durationMs: 100 },
+    { method: 'ControllerPublishVolume', code: 'OK', atMs: 30_000, durationMs: 10 },
+  ];
+  expect(goldenLines(repeated, []).map(({ text }) => text)).toEqual([
+    'ControllerPublishVolume OK',
+    'NodeStageVolume OK',
+    'ControllerPublishVolume OK',
+  ]);
+});
