@@ -1,5 +1,5 @@
 import * as fs from 'node:fs';
-import { tmpdir } from 'node:os';
+import os from 'node:os';
 import * as path from 'node:path';
 import {
   ManifestProblems,
@@ -229,11 +229,21 @@ describe('what is wrong is told', () => {
 });
 
 test('steps that are not awaited go one after another; nothing is left behind', async () => {
-  const before = fs.readdirSync(tmpdir()).filter((name) => /^(rehearse|fake-csi)-/.test(name));
-  const kubelet = await startKubelet({ manifests: EXAMPLE });
-  await Promise.all([kubelet.create(), kubelet.wait('running'), kubelet.delete(), kubelet.wait('clean')]);
-  expect(kubelet.calls('NodeUnstageVolume')).toHaveLength(1);
-  await kubelet.stop();
-  const after = fs.readdirSync(tmpdir()).filter((name) => /^(rehearse|fake-csi)-/.test(name));
-  expect(after.filter((name) => !before.includes(name))).toEqual([]);
+  // A folder for temporary files that no other test uses.
+  const temporary = fs.mkdtempSync(path.join(os.tmpdir(), 'fcsi-own-'));
+  const tmpdir = jest.spyOn(os, 'tmpdir').mockReturnValue(temporary);
+  const made: string[] = [];
+  const watcher = fs.watch(temporary, (_event, name) => made.push(`${name}`));
+  try {
+    const kubelet = await startKubelet({ manifests: EXAMPLE });
+    await Promise.all([kubelet.create(), kubelet.wait('running'), kubelet.delete(), kubelet.wait('clean')]);
+    expect(kubelet.calls('NodeUnstageVolume')).toHaveLength(1);
+    await kubelet.stop();
+    expect(made).not.toEqual([]);
+    expect(fs.readdirSync(temporary)).toEqual([]);
+  } finally {
+    watcher.close();
+    tmpdir.mockRestore();
+    fs.rmSync(temporary, { recursive: true });
+  }
 });
