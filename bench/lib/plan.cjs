@@ -9,8 +9,9 @@ const { Agent } = require('./agent.cjs');
 const SIZE = 16 * 1024 * 1024;
 
 /**
- * `levels`: how many volumes stand published beside the cycles. `seconds`: of each measured cell. `warmup`: cycles
- * per worker before each cell. `restarts`: by SIGKILL, at the first and the last level. `judges`: long enough to hold
+ * `levels`: how many volumes stand published beside the cycles. `seconds`: of each measured cell. `warm`: cycles that
+ * a new process does before anything is measured, since a driver is started once and asked for weeks, and Node compiles what it
+ * has run a thousand times; `warmup`: cycles per worker before each cell. `restarts`: by SIGKILL, at the first and the last level. `judges`: long enough to hold
  * the targets against.
  */
 const PLANS = {
@@ -19,6 +20,7 @@ const PLANS = {
     levels: [0, 100, 1000],
     concurrencies: [1, 8, 32],
     seconds: 3,
+    warm: 1600,
     warmup: 20,
     restarts: 3,
     judges: true,
@@ -28,6 +30,7 @@ const PLANS = {
     levels: [0, 20],
     concurrencies: [1, 8],
     seconds: 0.7,
+    warm: 40,
     warmup: 3,
     restarts: 1,
     judges: false,
@@ -115,6 +118,7 @@ async function runRound(children, { plan, round, variants, client, privateMounts
   try {
     await each((agent) => agent.do('start'));
     await each((agent) => restart(agent, plan, 0, samples));
+    await each((agent) => agent.do('cycles', { concurrency: 8, seconds: 0.1, warmup: plan.warm / 8 }));
     for (const cell of CAPABILITY_CELLS) await each((agent) => capabilities(agent, plan, cell, samples));
     for (const level of plan.levels) {
       say(`round ${round + 1} of ${plan.rounds}: ${level} volumes published`);

@@ -1,26 +1,44 @@
-import { once } from '../../util/once';
 import type { Scope } from '../model';
 import type { CallFacts, NodeFacts, VolumeFacts } from './facts';
 
 /** What expressions and messages may speak of. Found out only where one looks: most calls meet no expression. */
-export function scopeOf(call: CallFacts, node: () => NodeFacts, more: Scope = {}): Scope {
-  const volume = once(() => plainVolume(call.volume()));
-  return {
-    get request() {
-      return call.plainRequest();
-    },
-    get volume() {
-      return volume();
-    },
-    get pod() {
-      return call.pod() ?? null;
-    },
-    get node() {
-      return node();
-    },
-    call: { id: call.id, method: call.method },
-    ...more,
-  };
+class CallScope implements Scope {
+  readonly call: object;
+  private plain: object | null | undefined;
+
+  constructor(
+    private readonly facts: CallFacts,
+    private readonly nodeFacts: () => NodeFacts,
+  ) {
+    this.call = { id: facts.id, method: facts.method };
+  }
+
+  get request(): object {
+    return this.facts.plainRequest();
+  }
+
+  get volume(): object | null {
+    if (this.plain === undefined) this.plain = plainVolume(this.facts.volume());
+    return this.plain;
+  }
+
+  get pod(): object | null {
+    return this.facts.pod() ?? null;
+  }
+
+  get node(): object {
+    return this.nodeFacts();
+  }
+}
+
+/** @param more roots that only some expressions have. */
+export function scopeOf(
+  call: CallFacts,
+  node: () => NodeFacts,
+  more?: Pick<Scope, 'rule' | 'scenario'>,
+): Scope {
+  const scope = new CallScope(call, node);
+  return more ? Object.assign(scope, more) : scope;
 }
 
 function plainVolume(volume: VolumeFacts | undefined): object | null {

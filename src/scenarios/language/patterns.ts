@@ -48,13 +48,27 @@ export function compileRegex(expression: string, ignoreCase = false): Parsed<(va
     return failure(`expected a regular expression of at most ${MAX_PATTERN} characters`);
   try {
     const compiled = RE2JS.compile(expression, ignoreCase ? RE2JS.CASE_INSENSITIVE : 0);
-    return { value: (value) => compiled.matcher(value).find() };
+    const beginning = ignoreCase ? '' : literalBeginning(expression);
+    return { value: (value) => value.startsWith(beginning) && compiled.matcher(value).find() };
   } catch (error) {
     const reason = (error as Error).message.replace(/^error parsing regexp: /, '').split('\n')[0] ?? '';
     const fragment = /`(.*)`$/s.exec(reason)?.[1] ?? '';
     const offset = fragment === '' ? 0 : Math.max(0, expression.indexOf(fragment));
     return failure(`expected a regular expression in RE2 syntax: ${reason}`, offset);
   }
+}
+
+/**
+ * What every text begins with that `^…` matches: most texts that do not match do not even begin so, and the beginning
+ * costs a hundredth of the automaton. `''` where nothing can be said.
+ */
+export function literalBeginning(expression: string): string {
+  // One of several would do, a group may change the flags, and \Q…\E quotes.
+  if (!expression.startsWith('^') || /[|\\]|\(\?/.test(expression)) return '';
+  const literal = /^[^.*+?{}()[\]$^]*/.exec(expression.slice(1))?.[0] ?? '';
+  // What stands before a quantifier may be there no times.
+  const quantified = /[*?{]/.test(expression.charAt(1 + literal.length));
+  return quantified ? [...literal].slice(0, -1).join('') : literal;
 }
 
 /** One pattern or a list: one of them has to hold, and of negations every one. */

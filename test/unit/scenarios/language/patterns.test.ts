@@ -1,7 +1,8 @@
 import fc from 'fast-check';
+import { RE2JS } from 're2js';
 import { globTest } from '../../../../src/scenarios/language/globs';
 import { failed } from '../../../../src/scenarios/language/parsed';
-import { parsePatterns } from '../../../../src/scenarios/language/patterns';
+import { compileRegex, literalBeginning, parsePatterns } from '../../../../src/scenarios/language/patterns';
 
 function holds(value: string | undefined, ...sources: string[]): boolean {
   const parsed = parsePatterns(sources);
@@ -85,5 +86,65 @@ describe('a pattern', () => {
         expect(globTest(glob)(value)).toBe(regex.test(value));
       }),
     );
+  });
+});
+
+describe('the literal beginning of a regular expression', () => {
+  it.each([
+    ['^other-2-[0-9]+$', 'other-2-'],
+    ['^data', 'data'],
+    ['^datas?$', 'data'],
+    ['^a{0,2}b', ''],
+    ['^ab+', 'ab'],
+    ['^a|b', ''],
+    ['^(?i)data', ''],
+    ['^a😀?', 'a'],
+    ['^\\Qa.b\\E', ''],
+    ['data', ''],
+  ])('of %s is %j', (expression, beginning) => {
+    expect(literalBeginning(expression)).toBe(beginning);
+  });
+
+  it('begins whatever the expression matches', () => {
+    const part = fc.constantFrom(
+      'a',
+      'b',
+      '😀',
+      '.',
+      '*',
+      '+',
+      '?',
+      '{0,1}',
+      '(',
+      ')',
+      '|',
+      '[ab]',
+      '^',
+      '$',
+      '(?i)',
+      '\\',
+    );
+    const expressions = fc.array(part, { maxLength: 6 }).map((parts) => `^${parts.join('')}`);
+    const texts = fc
+      .array(fc.constantFrom('a', 'A', 'b', '😀', ''), { maxLength: 5 })
+      .map((parts) => parts.join(''));
+    let matched = 0;
+    fc.assert(
+      fc.property(expressions, texts, (expression, text) => {
+        let plain: RE2JS;
+        try {
+          plain = RE2JS.compile(expression);
+        } catch {
+          return;
+        }
+        const compiled = compileRegex(expression);
+        if (failed(compiled)) throw new Error(compiled.message);
+        const found = plain.matcher(text).find();
+        if (found) matched++;
+        expect(compiled.value(text)).toBe(found);
+      }),
+      { numRuns: 5000 },
+    );
+    expect(matched).toBeGreaterThan(500);
   });
 });
