@@ -9,13 +9,15 @@ import { findVolume } from '../resolve';
 
 export const listVolumes: Handler<'ListVolumes'> = async (env, request) => {
   const { entries, nextToken } = page('volumes', listable(env), request.max_entries, request.starting_token);
+  const all = await Promise.all(
+    entries.map(async (volume) => ({
+      volume: volumeReply(env, volume),
+      status: await statusOf(env, volume),
+      isThere: isThere(env, volume),
+    })),
+  );
   return {
-    entries: await Promise.all(
-      entries.map(async (volume) => ({
-        volume: volumeReply(env, volume),
-        status: await statusOf(env, volume),
-      })),
-    ),
+    entries: all.flatMap(({ isThere: kept, ...entry }) => (kept ? [entry] : [])),
     next_token: nextToken,
   };
 };
@@ -25,10 +27,21 @@ function* listable(env: Env): Iterable<VolumeRecord> {
   for (const volume of env.volumes.values()) if (volume.origin !== 'ephemeral') yield volume;
 }
 
-export const controllerGetVolume: Handler<'ControllerGetVolume'> = async (env, request) => {
+export const controllerGetVolume: Handler<'ControllerGetVolume'> = async (env, request, call) => {
   const volume = await findVolume(env, request.volume_id);
-  return { volume: volumeReply(env, volume), status: await statusOf(env, volume) };
+  const status = await statusOf(env, volume);
+  return isThere(env, volume)
+    ? { volume: volumeReply(env, volume), status }
+    : controllerGetVolume(env, request, call);
 };
+
+/**
+ * Who only looks takes no lock, so a volume may go while the disk is asked for its bytes: it is gone then, and not in
+ * trouble. Another one may have its name already.
+ */
+function isThere(env: Env, { id, sequence }: VolumeRecord): boolean {
+  return env.volumes.find(id)?.sequence === sequence;
+}
 
 async function statusOf(env: Env, volume: VolumeRecord) {
   const { controller } = env.settings.capabilities;
