@@ -1,7 +1,14 @@
 import * as fs from 'node:fs';
-import { goldenFile, playedCases } from '../../support/golden/cases';
-import { goldenDifferences, goldenLines, readGolden, showGolden } from '../../support/golden/journal';
+import { goldenFile, type PlayedCase, playedCases } from '../../support/golden/cases';
+import {
+  type GoldenLine,
+  goldenDifferences,
+  goldenLines,
+  readGolden,
+  showGolden,
+} from '../../support/golden/journal';
 import { Player } from './stage/play';
+import { openCluster } from './stage/real-cluster';
 import { Scene } from './stage/scene';
 
 /** `npm run e2e -- --update`: what is seen is what is to be seen from now on. */
@@ -10,30 +17,39 @@ const update = process.env.FAKE_CSI_GOLDEN === 'update';
 /** The machine is shared and the API server is asked every 250 ms. */
 const TOLERANCE = { part: 0.5, ms: 3000 };
 
-describe.each(playedCases())('$name: $about', ({ name, about, steps, scenario, manifests }) => {
-  let scene: Scene;
-  beforeAll(async () => {
-    scene = await Scene.open(name);
-  });
-  afterAll(() => scene?.close());
+/** What a real cluster does at the same moment may come in either order: a case that differs is played once more. */
+const TRIES = update ? 1 : 2;
 
-  it('makes the calls of its golden journal', async () => {
+async function played({ name, steps, scenario, manifests }: PlayedCase): Promise<GoldenLine[]> {
+  const scene = await Scene.open(name);
+  try {
     if (scenario !== undefined) await scene.arm(scenario);
     scene.mark();
     const player = new Player(scene, { manifests });
     await player.play(steps);
-    const lines = goldenLines(await scene.calls(), player.done);
-    const file = goldenFile(name);
-    if (update) {
-      const { serverVersion } = (await scene.cluster.json(['version'])) as unknown as {
-        serverVersion: { gitVersion: string };
-      };
-      fs.writeFileSync(file, `# ${about}\n# Kubernetes ${serverVersion.gitVersion}\n${showGolden(lines)}\n`);
-    }
+    return goldenLines(await scene.calls(), player.done);
+  } finally {
+    await scene.close();
+  }
+}
+
+async function kubernetesVersion(): Promise<string> {
+  const { serverVersion } = (await openCluster().json(['version'])) as unknown as {
+    serverVersion: { gitVersion: string };
+  };
+  return serverVersion.gitVersion;
+}
+
+it.each(playedCases())('$name: $about', async (one) => {
+  const file = goldenFile(one.name);
+  const tries: { readonly differences: string[]; readonly seen: string }[] = [];
+  do {
+    const lines = await played(one);
+    const seen = showGolden(lines);
+    if (update)
+      fs.writeFileSync(file, `# ${one.about}\n# Kubernetes ${await kubernetesVersion()}\n${seen}\n`);
     const wanted = readGolden(fs.readFileSync(file, 'utf8'));
-    expect({ differences: goldenDifferences(wanted, lines, TOLERANCE), seen: showGolden(lines) }).toEqual({
-      differences: [],
-      seen: expect.anything(),
-    });
-  });
+    tries.push({ differences: goldenDifferences(wanted, lines, TOLERANCE), seen });
+  } while (tries.at(-1)?.differences.length !== 0 && tries.length < TRIES);
+  expect(tries.at(-1)?.differences.length === 0 ? [] : tries).toEqual([]);
 });

@@ -1,10 +1,10 @@
 import * as fs from 'node:fs';
 import { readSeen, withoutNames, writeFailuresPage, writeSeen } from '../../support/golden/seen';
+import { isRegistered, replaceNodePlugin } from './stage/driver-pods';
 import { controlOf, type RealCluster } from './stage/real-cluster';
 import { Scene } from './stage/scene';
 
 const update = process.env.FAKE_CSI_GOLDEN === 'update';
-const DRIVER = 'fake.csi.test';
 
 /** Long enough for a few tries of the kubelet: 0.5 s, 1 s, 2 s … */
 const WATCH_MS = 25_000;
@@ -35,28 +35,6 @@ afterAll(async () => {
   await scene?.close();
   if (update) writeFailuresPage();
 });
-
-async function isRegistered(cluster: RealCluster): Promise<boolean> {
-  const { spec } = await cluster.json(['get', 'csinode', cluster.node]);
-  return (spec.drivers ?? []).some(({ name }: { name: string }) => name === DRIVER);
-}
-
-/** A new pod for the node plugin: unlike a container that ends again and again it is not held back. */
-async function replaceNodePlugin({ cluster }: Scene): Promise<void> {
-  const words = ['-n', 'kube-system', 'delete', 'pod', '-l', 'app=fake-csi,role=node', '--wait=true'];
-  await cluster.mustKubectl(words);
-  await scene.until('a new node plugin', async () => {
-    const { items = [] } = await cluster.json([
-      '-n',
-      'kube-system',
-      'get',
-      'pods',
-      '-l',
-      'app=fake-csi,role=node',
-    ]);
-    return items.length > 0 && items.every(({ status }) => status.phase === 'Running');
-  });
-}
 
 /** What kept the kubelet from registering it: each message once, times and ids taken out. */
 function logSince(cluster: RealCluster, bytes: number): string[] {
