@@ -153,7 +153,7 @@ function journeys(ground: Ground): fc.Arbitrary<Step[]> {
   return fc
     .tuple(
       fc.record({ v, at, target, access: accesses(ground) }),
-      fc.array(kept, { minLength: 8, maxLength: 8 }),
+      fc.array(kept, { minLength: 10, maxLength: 10 }),
       fc.constantFrom('there', 'back', 'both'),
     )
     .map(([{ access, ...names }, keep, way]) => {
@@ -170,6 +170,8 @@ function journeys(ground: Ground): fc.Arbitrary<Step[]> {
         { rpc: 'ControllerPublishVolume', v: names.v, node, access, readonly: false },
         { rpc: 'NodeStageVolume', v: names.v, at: names.at, access, context: 'own' },
         { rpc: 'NodePublishVolume', ...names, access, readonly: false },
+        { rpc: 'NodeGetVolumeStats', v: names.v, path: names.target },
+        { rpc: 'NodeExpandVolume', v: names.v, path: names.target, range: null },
       ];
       const back: Operation[] = [
         { rpc: 'NodeUnpublishVolume', v: names.v, target: names.target },

@@ -106,8 +106,3 @@ class Stage {
     await bench?.close();
   }
 }
-
-/** Answers that a share of the sequences has to come to, and did not: what is not tried is not shown. */
-export function unreached(tally: Tally, wanted: readonly string[]): string[] {
-  return wanted.filter((answer) => !tally.answers.has(answer));
-}

@@ -25,17 +25,17 @@ export function explain(
   observations: readonly Observation[],
   plugin: Plugin,
 ): { states: State[]; problem: string } {
-  const found = new Map<string, State>();
+  const found: State[] = [];
   const batch = new Batch(observations, plugin);
-  let problem = 'no call was made';
+  const problems = new Set<string>();
   const search = (state: State, left: readonly Observation[]) => {
     if (left.length === 0) {
-      found.set(fingerprint(state), state);
+      found.push(state);
       return;
     }
     for (const one of left) {
       const verdict = batch.judge(state, one);
-      if ('problem' in verdict) problem = `${show(one.operation)}: ${verdict.problem}`;
+      if ('problem' in verdict) problems.add(`${show(one.operation)}: ${verdict.problem}`);
       else {
         const rest = left.filter((other) => other !== one);
         for (const next of [verdict.next, verdict.or]) if (next) search(next, rest);
@@ -43,8 +43,17 @@ export function explain(
     }
   };
   for (const state of before) search(state, observations);
-  if (observations.length > 1) problem = `in no order: ${problem}`;
-  return { states: [...found.values()], problem };
+  const problem = [...problems].join('; or ') || 'no call was made';
+  return {
+    states: distinct(found),
+    problem: observations.length > 1 ? `in no order: ${problem}` : problem,
+  };
+}
+
+/** Each once, however many orders lead to it. Most calls lead to one. */
+function distinct(states: readonly State[]): State[] {
+  if (states.length < 2) return [...states];
+  return [...new Map(states.map((state) => [fingerprint(state), state])).values()];
 }
 
 class Batch {

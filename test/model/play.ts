@@ -43,7 +43,8 @@ export class Contradiction extends Error {
 export class Play {
   private states: State[] = [EMPTY];
   private readonly cursors = new Map<string, Cursor>();
-  private readonly transcript: string[] = [];
+  /** Lines of the failure's message, if there is to be one. */
+  private readonly transcript: (() => string)[] = [];
   private taken = 0;
 
   constructor(
@@ -64,7 +65,11 @@ export class Play {
   }
 
   private fail(problem: string): never {
-    throw new Contradiction(this.transcript, problem, this.taken);
+    throw new Contradiction(
+      this.transcript.map((line) => line()),
+      problem,
+      this.taken,
+    );
   }
 
   private take(step: Step): Promise<void> {
@@ -90,7 +95,7 @@ export class Play {
     for (const observation of observations) {
       this.tally.add(observation);
       const { operation, code } = observation;
-      this.transcript.push(`${observations.length > 1 ? '| ' : ''}${show(operation)} -> ${code}`);
+      this.transcript.push(() => `${observations.length > 1 ? '| ' : ''}${show(operation)} -> ${code}`);
     }
     const { states, problem } = explain(this.states, observations, this.bench.plugin);
     if (states.length === 0) this.fail(problem);
@@ -111,7 +116,9 @@ export class Play {
     this.cursors.set(of, cursor);
     const { found, token } = await this.bench.sender.page(this.bench.driver.csi, of, max, cursor.token);
     this.tally.calls += 1;
-    this.transcript.push(`page of ${of} (${max}) -> ${found.join(' ')}${token === '' ? ' and no more' : ''}`);
+    this.transcript.push(
+      () => `page of ${of} (${max}) -> ${found.join(' ')}${token === '' ? ' and no more' : ''}`,
+    );
     if (found.length > max) this.fail(`expected at most ${max} entries, found ${found.length}`);
     for (const name of found) {
       if (!this.states.some((state) => state[of].has(name)))
@@ -135,7 +142,7 @@ export class Play {
 
   private async restart(killed: boolean): Promise<void> {
     await this.bench.restart(killed);
-    this.transcript.push(killed ? 'killed and started' : 'stopped and started');
+    this.transcript.push(() => (killed ? 'killed and started' : 'stopped and started'));
   }
 
   /** What is on the machine and what the plugin lists must be the state, no more and no less. */
