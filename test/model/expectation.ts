@@ -83,7 +83,9 @@ export class Reasons {
   }
 }
 
-export const isReadOnly = ({ mode, flags }: Access) => /_READER_ONLY$/.test(mode) || flags.includes('ro');
+/** A raw device has no flags of a mount. */
+export const isReadOnly = ({ type, mode, flags }: Access) =>
+  /_READER_ONLY$/.test(mode) || (type === 'mount' && flags.includes('ro'));
 export const isMultiNode = ({ mode }: Access) => mode.startsWith('MULTI_NODE');
 export const isMultiTarget = (access: Access) =>
   isMultiNode(access) || access.mode === 'SINGLE_NODE_MULTI_WRITER';

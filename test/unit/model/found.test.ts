@@ -25,7 +25,7 @@ const staging = (v: string, at: string, access: Access): Operation => ({
   context: 'own',
 });
 
-/** Sequences that random play found and that were once answered wrongly. */
+/** Sequences that random play found and that were once answered, or judged, wrongly. */
 const SEQUENCES: Record<string, Step[]> = {
   'two volumes at one staging path, a raw device first': [
     create('v0', { access: [block] }),
@@ -47,6 +47,21 @@ const SEQUENCES: Record<string, Step[]> = {
     attach('v0', mount, true),
     call(staging('v0', 'a', mount)),
     call({ rpc: 'NodeExpandVolume', v: 'v0', path: 'a', range: { required: 16n << 20n, limit: 0n } }),
+  ],
+  // The model took the flag of a mount that is none for true.
+  'a raw device is asked to grow on the node': [
+    create('v1', { access: [{ ...block, flags: ['ro'] }] }),
+    attach('v1', { ...block, flags: ['ro'] }),
+    call(staging('v1', 'c', { ...block, flags: ['ro'] })),
+    call({
+      rpc: 'NodePublishVolume',
+      v: 'v1',
+      at: 'c',
+      target: 't2',
+      access: { ...block, flags: ['ro'] },
+      readonly: false,
+    }),
+    call({ rpc: 'NodeExpandVolume', v: 'v1', path: 't2', range: null }),
   ],
   'a volume restored from a snapshot whose name another one has now': [
     create('v0'),
