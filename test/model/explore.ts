@@ -20,6 +20,8 @@ export interface Exploration {
   withinMs?: number;
   /** No further sequence begins when so many calls have been made. */
   calls?: number;
+  /** No further sequence begins when it has aborted. */
+  stop?: AbortSignal;
   progress?(tally: Tally): void;
 }
 
@@ -41,7 +43,9 @@ export async function explore(
   const stage = new Stage({ ...options, plugin: ground.plugin });
   const began = performance.now();
   const isOver = () =>
-    performance.now() - began > (how.withinMs ?? Infinity) || tally.calls >= (how.calls ?? Infinity);
+    performance.now() - began > (how.withinMs ?? Infinity) ||
+    tally.calls >= (how.calls ?? Infinity) ||
+    how.stop?.aborted === true;
   const property = fc.asyncProperty(sequences(ground), async (steps) => {
     if (isOver()) fc.pre(false);
     await stage.play(steps, tally);

@@ -38,7 +38,7 @@ export async function main(words: string[]): Promise<number> {
   try {
     const machine = { host, backend, driver: { root: state } };
     const ground = await groundOn(host, backend, longest);
-    const bounds = { seed, runs: Number.MAX_SAFE_INTEGER, calls };
+    const bounds = { seed, runs: Number.MAX_SAFE_INTEGER, calls, stop: told() };
     const { tally, failure } = await explore(machine, ground, { ...bounds, progress: teller(began) });
     for (const [answer, count] of [...tally.answers].sort())
       console.log(`${String(count).padStart(9)} ${answer}`);
@@ -55,6 +55,13 @@ export async function main(words: string[]): Promise<number> {
   } finally {
     await fs.rm(state, { recursive: true, force: true });
   }
+}
+
+/** Whoever tells us to end has the counts, and nothing left behind. */
+function told(): AbortSignal {
+  const stop = new AbortController();
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop.abort());
+  return stop.signal;
 }
 
 /** Says now and then how far it is, how fast it goes at the time, and what it holds. */
