@@ -6,6 +6,7 @@ import { doctor } from './doctor';
 import { explain } from './explain';
 import { inspect } from './inspect';
 import { machine } from './machine';
+import { manifest } from './manifest';
 import { mark } from './mark';
 import { rehearse } from './rehearse';
 import { release } from './release';
@@ -31,6 +32,7 @@ export const commands: readonly CommandModule[] = [
   asModule(volumes),
   asModule(status),
   asModule(doctor),
+  asModule(manifest),
   asModule(mark),
   asModule(machine),
 ];
