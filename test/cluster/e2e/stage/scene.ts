@@ -155,6 +155,11 @@ export class Scene {
     return (await timeline.calls()).filter(({ atMs }) => atMs >= this.began);
   }
 
+  /** Those about volumes of its claims, whatever else goes on in the cluster. */
+  async callsOfClaims(): Promise<JournalCall[]> {
+    return (await this.calls()).filter(({ pvc }) => pvc?.namespace === this.namespace);
+  }
+
   /** State of the pods, claims and events, for messages of failures. */
   async describe(): Promise<string> {
     const pods = await this.kubectl('get', 'pods,pvc', '-o', 'wide').catch(String);
@@ -208,6 +213,16 @@ export class Scene {
     return items.filter(({ spec }) => spec.claimRef?.namespace === this.namespace);
   }
 }
+
+/** A test with a scene of its own, so that what one leaves is nobody else's: such tests may run at the same time. */
+export const inScene = (name: string, test: (scene: Scene) => Promise<void>) => async (): Promise<void> => {
+  const scene = await Scene.open(name);
+  try {
+    await test(scene);
+  } finally {
+    await scene.close();
+  }
+};
 
 interface RawEvent {
   readonly involvedObject: { readonly kind: string; readonly name: string };
