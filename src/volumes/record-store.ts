@@ -41,7 +41,10 @@ export interface RecordStoreOptions<T extends Identified> {
  * that name only while it is whole: it is made, and removed, under another one, so a kill leaves all of it or nothing.
  */
 export class RecordStore<T extends Identified> {
-  private readonly records = new Map<string, T>();
+  private records = new Map<string, T>();
+  /** The highest sequence in memory, and whether one came after a higher one: of two made at once the later may be whole first. */
+  private lastSequence = 0;
+  private inOrder = true;
   /** Folders whose record cannot be read, by key: their ids are not known, only that they exist. */
   private readonly unreadable = new Map<string, UnreadableRecord>();
   private nextSequence = 1;
@@ -73,8 +76,7 @@ export class RecordStore<T extends Identified> {
         log.error({ file }, reason.message);
       }
     }
-    // The map keeps the order of insertion, so from here on it is always in the order of creation.
-    for (const record of found.sort((a, b) => a.sequence - b.sequence)) this.remember(record);
+    for (const record of found) this.remember(record);
   }
 
   /**
@@ -108,8 +110,14 @@ export class RecordStore<T extends Identified> {
     }
   }
 
-  /** In the order of creation. */
+  /** In the order of creation: pages of a listing go by it. */
   values(): Iterable<T> {
+    if (!this.inOrder) {
+      const ordered = [...this.records].sort(([, a], [, b]) => a.sequence - b.sequence);
+      // Whoever walks over the old one goes on.
+      this.records = new Map(ordered);
+      this.inOrder = true;
+    }
     return this.records.values();
   }
 
@@ -188,6 +196,9 @@ export class RecordStore<T extends Identified> {
   private remember(record: T): void {
     const before = this.records.get(record.id);
     this.records.set(record.id, record);
+    // The map keeps the place of what is replaced, and puts what is new at the end.
+    if (before === undefined && record.sequence < this.lastSequence) this.inOrder = false;
+    this.lastSequence = Math.max(this.lastSequence, record.sequence);
     this.options.onChange?.(before, record);
   }
 

@@ -120,3 +120,20 @@ it('removes a thing at once, also when its folder is gone already', async () => 
   await store.remove('a');
   expect(store.find('a')).toBeUndefined();
 });
+
+it('lists in the order of the sequence numbers, also what was whole only after a later one', async () => {
+  const store = await open();
+  const [first, second, third] = [
+    await store.begin('first'),
+    await store.begin('second'),
+    await store.begin('third'),
+  ];
+  await store.commit(thing('second', 2), second);
+  await store.commit(thing('first', 1), first);
+  await store.commit(thing('third', 3), third);
+  const ids = (of: RecordStore<Thing>) => [...of.values()].map(({ id }) => id);
+  expect(ids(store)).toEqual(['first', 'second', 'third']);
+  await store.update(thing('second', 2));
+  expect(ids(store)).toEqual(['first', 'second', 'third']);
+  expect(ids(await open())).toEqual(['first', 'second', 'third']);
+});
