@@ -8,6 +8,7 @@ import { inspect } from './inspect';
 import { machine } from './machine';
 import { manifest } from './manifest';
 import { mark } from './mark';
+import { reap } from './reap';
 import { rehearse } from './rehearse';
 import { release } from './release';
 import { reset } from './reset';
@@ -33,6 +34,7 @@ export const commands: readonly CommandModule[] = [
   asModule(status),
   asModule(doctor),
   asModule(manifest),
+  asModule(reap),
   asModule(mark),
   asModule(machine),
 ];
