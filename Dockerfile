@@ -38,6 +38,7 @@ WORKDIR /app
 COPY package.json LICENSE ./
 COPY proto proto
 COPY scenarios scenarios
+COPY deploy deploy
 COPY --from=build /app/node_modules node_modules
 COPY --from=build /app/dist dist
 RUN ln -s /app/dist/cli/main.js /usr/local/bin/fake-csi

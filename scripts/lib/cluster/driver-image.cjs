@@ -23,7 +23,7 @@ const IMAGE = 'fake-csi:dev';
 const BASE = 'fake-csi-base:dev';
 
 /** Of the checkout, as the Dockerfile takes them. */
-const PARTS = ['package.json', 'proto', 'scenarios', 'dist'];
+const PARTS = ['package.json', 'proto', 'scenarios', 'deploy', 'dist'];
 /** Of dist, what only the build needs. */
 const LEFT_OUT = ['.built', '.tsbuildinfo'];
 
