@@ -162,7 +162,7 @@ export class Pipeline {
   }
 
   private open<M extends Method>(method: M, request: RequestOf<M>, incoming: Incoming): CallContext<M> {
-    const { journal, env, faults } = this.options;
+    const { journal, env, faults, locks } = this.options;
     const id = ++this.lastCall;
     const fired: string[] = [];
     const misses: Miss[] = [];
@@ -190,6 +190,7 @@ export class Pipeline {
       effect: (text) => effects.push(scrub.log(text)),
       ...(incoming.via !== undefined && { via: incoming.via }),
       point: (name) => faults.point(gate, name),
+      assertFree: (lock) => locks.assertFree(lock, `${method} (call ${id})`),
       prepareDisk: async (target) => faults.disk?.(gate, target),
     };
     const { volumeId, nodeId, targetPath, stagingTargetPath, volumePath } = subjectOf(method, request);

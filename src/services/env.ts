@@ -58,6 +58,11 @@ export interface Call extends Steps {
   readonly signal: AbortSignal;
   /** Which of the registration's sockets it came by. */
   readonly via?: string;
+  /**
+   * Whether another call holds this lock: for those that take none. Absent where no other call can run (recovery).
+   * @throws CsiError ABORTED naming the call.
+   */
+  assertFree?(lock: string): void;
   /** Lets a fault make a disk what it wants right before it is staged. Absent where no fault may act (recovery). */
   prepareDisk?(target: DiskTarget): Promise<PreparedDisk | undefined>;
 }

@@ -10,7 +10,8 @@ type Table = { readonly [M in Method]?: (request: RequestOf<M>) => Keys };
  * attaching must not be refused because a mount hangs. What touches the bytes takes both.
  */
 const controller = (id: string) => `volume ${id} (controller)`;
-const node = (id: string) => `volume ${id} (node)`;
+export const nodeLock = (id: string) => `volume ${id} (node)`;
+const node = nodeLock;
 const both = (id: string) => [controller(id), node(id)];
 /** Two volumes that are staged at one path at once would cover each other. */
 const staging = (path: string) => `staging path ${path}`;

@@ -57,6 +57,11 @@ export class Locks {
     return Object.assign(() => release([...exclusive, ...shared]), { shared: () => release(shared) });
   }
 
+  /** @throws CsiError ABORTED when an operation holds the key alone: for calls that take no lock and met its work half done. */
+  assertFree(key: string, operation: string): void {
+    this.check(key, operation, (held) => held.exclusive);
+  }
+
   private check(key: string, operation: string, clashes: (held: Held) => boolean): void {
     const held = this.held.get(key);
     if (!held || !clashes(held)) return;

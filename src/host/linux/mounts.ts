@@ -1,4 +1,5 @@
 import { promises as fs } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { HostError, type Look, type Mounts, type PathKind, type Usage } from '../host';
 import {
   type AsyncCalls,
@@ -33,6 +34,9 @@ const PATH_KINDS: ReadonlyMap<number, PathKind> = new Map([
   [S_IF.LNK, 'link'],
   [S_IF.BLK, 'blockDevice'],
 ]);
+
+/** A mount is busy also while somebody is in a statfs(2) of it: who asks for statistics must not make an unmount fail. */
+const BUSY_PAUSES_MS = [2, 10, 50];
 
 /** What the kernel could be asked to load a module for; anything else is no filesystem type. */
 const FS_TYPE = /^[a-z0-9][a-z0-9_.-]*$/i;
@@ -92,11 +96,15 @@ export function createMounts(libc: Libc, options: MountsOptions = {}): Mounts {
     async unmount(target, { lazy = false } = {}) {
       // A lazy unmount waits for nothing, and is what gets rid of a mount whose calls hang.
       const calls = lazy ? libc.urgent : libc;
-      try {
-        await calls.umount2(target, UMOUNT.NOFOLLOW | (lazy ? UMOUNT.DETACH : 0));
-      } catch (error) {
-        throw error instanceof HostError ? explainUnmount(error, target) : error;
-      }
+      const flags = UMOUNT.NOFOLLOW | (lazy ? UMOUNT.DETACH : 0);
+      for (const pauseMs of [...BUSY_PAUSES_MS, undefined])
+        try {
+          return await calls.umount2(target, flags);
+        } catch (error) {
+          if (!isErrno(error, 'EBUSY') || pauseMs === undefined)
+            throw error instanceof HostError ? explainUnmount(error, target) : error;
+          await sleep(pauseMs);
+        }
     },
 
     resizeTmpfs: (target, sizeBytes) => withApi((api) => api.resizeTmpfs(target, sizeBytes)),

@@ -3,6 +3,7 @@ import type { RequestOf, ResponseOf } from '../../csi/rpcs';
 import { notFound, unavailable } from '../../csi/status';
 import type { StageRecord, VolumeRecord } from '../../volumes/records';
 import { backendOf, type Env, type Handler } from '../env';
+import { nodeLock } from '../lock-keys';
 import { fitString } from '../replies';
 import { findVolume } from '../resolve';
 import { isDead } from './dead-mounts';
@@ -18,13 +19,17 @@ type Reply = ResponseOf<'NodeGetVolumeStats'>;
 /** One question at a time per path; who asks meanwhile gets the same answer. */
 export function statsHandler(): Handler<'NodeGetVolumeStats'> {
   const pending = new Map<string, Promise<Reply>>();
-  return async (env, request) => {
+  return async (env, request, call) => {
     const volume = await findVolume(env, request.volume_id);
     const stage = stageAt(env, volume, request);
     const path = request.volume_path;
     let answer = pending.get(path);
     if (!answer) {
-      answer = measure(env, volume, stage, path).finally(() => pending.delete(path));
+      const settled = () => {
+        stageAt(env, volume, request);
+        call.assertFree?.(nodeLock(volume.id));
+      };
+      answer = measure(env, volume, stage, path, settled).finally(() => pending.delete(path));
       // It may end after everybody has gone.
       answer.catch(() => undefined);
       pending.set(path, answer);
@@ -57,18 +62,29 @@ function stageAt(env: Env, volume: VolumeRecord, request: RequestOf<'NodeGetVolu
   return stage;
 }
 
-async function measure(env: Env, volume: VolumeRecord, stage: StageRecord, path: string): Promise<Reply> {
+/**
+ * Takes no lock, since a statfs that hangs must not keep the volume from being taken down: so it may be taken down meanwhile.
+ * @param settled throws where that is why nothing is mounted.
+ */
+async function measure(
+  env: Env,
+  volume: VolumeRecord,
+  stage: StageRecord,
+  path: string,
+  settled: () => void,
+): Promise<Reply> {
   const backend = backendOf(env, volume);
   try {
     const mounted = await env.host.mounts.at(path);
     const raw = stage.capability.accessType === 'block';
     // Nothing is mounted at the staging path of a raw device.
-    if (!mounted && !(raw && path === stage.stagingPath))
-      return abnormal(env, `nothing is mounted at ${path}`);
+    if (!mounted && !(raw && path === stage.stagingPath)) return notMounted(env, path, settled);
     const staged: Staged = { fsType: stage.fsType };
     if (mounted && !raw) staged.identity = mounted;
     if (stage.loopIndex !== undefined) staged.loopIndex = stage.loopIndex;
     const usage = await backend.usage(volume, staged, path);
+    // Unmounted in between, the path is one of the filesystem below, and so is what it says.
+    if ((await env.host.mounts.at(path))?.mountId !== mounted?.mountId) return notMounted(env, path, settled);
     const readOnly =
       mounted?.readOnly === true && !stage.readOnly && !ownNode(env).store.publication(path)?.readOnly;
     return {
@@ -82,6 +98,11 @@ async function measure(env: Env, volume: VolumeRecord, stage: StageRecord, path:
     if (!isDead(error)) throw error;
     return abnormal(env, error instanceof Error ? error.message : String(error));
   }
+}
+
+function notMounted(env: Env, path: string, settled: () => void): Reply {
+  settled();
+  return abnormal(env, `nothing is mounted at ${path}`);
 }
 
 function entry(

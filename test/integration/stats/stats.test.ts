@@ -4,6 +4,7 @@ import { Code } from '../../../src/csi/status';
 import { systemClock } from '../../../src/util/clock';
 import { mountUnanswered } from '../../support/dead-fuse';
 import type { TestDriver } from '../../support/driver';
+import { TestGate } from '../../support/gate';
 import { ALL_KINDS, KINDS } from '../../support/kinds';
 import { dispose, MIB, use } from '../../support/lifecycle';
 import { useMachine } from '../../support/machine';
@@ -112,4 +113,36 @@ it('stats of a filesystem that does not answer end, do not pile up, and hold up 
   filesystem.die();
   await dispose(own, used);
   await dispose(own, other);
+});
+
+describe('stats of a volume that is taken down meanwhile', () => {
+  it('are neither those of the filesystem below nor a volume in trouble', async () => {
+    const gate = new TestGate();
+    const gated = await machine.start({ faults: gate });
+    const used = await use(gated, KINDS.tmpfs.options());
+    const held = gate.hold('NodeUnpublishVolume', 'unmounted');
+    const unpublished = gated.csi.NodeUnpublishVolume({ volume_id: used.id, target_path: used.target });
+    await held.reached;
+    await expect(statsAt(gated, used.id, used.target)).rejects.toMatchObject({
+      code: Code.ABORTED,
+      message: expect.stringContaining('NodeUnpublishVolume'),
+    });
+    held.release();
+    await unpublished;
+    await expect(statsAt(gated, used.id, used.target)).rejects.toMatchObject({ code: Code.NOT_FOUND });
+    await dispose(gated, used);
+  });
+
+  it('whenever the mount goes', async () => {
+    const told: string[] = [];
+    for (let i = 0; i < 40; i++) {
+      const used = await use(driver, KINDS.tmpfs.options());
+      const unpublished = driver.csi.NodeUnpublishVolume({ volume_id: used.id, target_path: used.target });
+      const stats = await statsAt(driver, used.id, used.target).catch(({ code }) => code);
+      await unpublished;
+      told.push(typeof stats === 'number' ? Code[stats] : stats.usage[0]?.total);
+      await dispose(driver, used);
+    }
+    expect(told.filter((one) => !['ABORTED', 'NOT_FOUND', `${KINDS.tmpfs.size}`].includes(one))).toEqual([]);
+  });
 });
