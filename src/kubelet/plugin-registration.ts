@@ -91,7 +91,7 @@ export class PluginRegistration {
       this.drivers.add(name);
       const info = await kubelet.call('NodeGetInfo', {}, kubelet.context(CSI_TIMEOUT_MS));
       const { node_id: nodeId, accessible_topology: topology } = info;
-      if (nodeId === '') throw new Error('error adding CSI driver node info: nodeID must not be empty');
+      if (nodeId === '') throw new Error('error adding CSI driver node info: driverNodeID must not be empty');
       label(node, topology?.segments ?? {});
       node.csiDrivers.set(name, nodeId);
       node.topologyKeys.set(name, Object.keys(topology?.segments ?? {}).sort());
@@ -110,7 +110,10 @@ export class PluginRegistration {
       this.drivers.delete(name);
       node.csiDrivers.delete(name);
       api.changed();
-      this.say('kubelet', `failed to register plugin ${name}: ${rpcErrorText(error)}`);
+      this.say(
+        'kubelet',
+        `RegisterPlugin error -- plugin registration failed with err: ${rpcErrorText(error)}`,
+      );
       return { by: 'kubelet' };
     }
   }

@@ -11,8 +11,7 @@ type Table = { readonly [M in Method]?: (request: RequestOf<M>) => Keys };
  */
 const controller = (id: string) => `volume ${id} (controller)`;
 export const nodeLock = (id: string) => `volume ${id} (node)`;
-const node = nodeLock;
-const both = (id: string) => [controller(id), node(id)];
+const both = (id: string) => [controller(id), nodeLock(id)];
 /** Two volumes that are staged at one path at once would cover each other. */
 const staging = (path: string) => `staging path ${path}`;
 const snapshot = (id: string) => `snapshot ${id}`;
@@ -51,14 +50,16 @@ const keys: Table = {
     exclusive: [group(request.group_snapshot_id), ...request.snapshot_ids.map(snapshot)],
   }),
   NodeStageVolume: (request) => ({
-    exclusive: [node(request.volume_id), staging(request.staging_target_path)],
+    exclusive: [nodeLock(request.volume_id), staging(request.staging_target_path)],
   }),
   NodeUnstageVolume: (request) => ({
-    exclusive: [node(request.volume_id), staging(request.staging_target_path)],
+    exclusive: [nodeLock(request.volume_id), staging(request.staging_target_path)],
   }),
-  NodePublishVolume: (request) => ({ exclusive: [node(request.volume_id), `target ${request.target_path}`] }),
+  NodePublishVolume: (request) => ({
+    exclusive: [nodeLock(request.volume_id), `target ${request.target_path}`],
+  }),
   NodeUnpublishVolume: (request) => ({
-    exclusive: [node(request.volume_id), `target ${request.target_path}`],
+    exclusive: [nodeLock(request.volume_id), `target ${request.target_path}`],
   }),
   // It may grow the bytes too, when the controller is this very process.
   NodeExpandVolume: (request) => ({ exclusive: both(request.volume_id) }),

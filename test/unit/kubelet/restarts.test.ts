@@ -204,7 +204,9 @@ describe('registration', () => {
       "{name: nameless, match: {rpc: NodeGetInfo}, when: {times: 1}, then: [{respond: {merge: {node_id: ''}}}]}",
     );
     const played = await play(ONE_POD, 'create; wait running', { scenario });
-    expect(played.timeline.entries.some(({ text }) => text.includes('nodeID must not be empty'))).toBe(true);
+    expect(played.timeline.entries.some(({ text }) => text.includes('driverNodeID must not be empty'))).toBe(
+      true,
+    );
     expect(played.outcome.failure).toBeUndefined();
   });
 
