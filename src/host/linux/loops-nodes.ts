@@ -1,5 +1,6 @@
-import { promises as fs, fstatSync, readFileSync } from 'node:fs';
+import { type BigIntStats, promises as fs, fstatSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { errnoOf } from '../../util/files';
 import { type DeviceNumber, HostError } from '../host';
 import { decodeDevice, IOCTL, isErrno, type Libc, O, S_IF, ST } from '../libc';
 
@@ -23,6 +24,8 @@ const NODE_MODE = 0o600;
  * folder of our own.
  */
 export class LoopNodes {
+  private replacements = 0;
+
   constructor(
     private readonly libc: Libc,
     /** Where /dev is, and where the nodes go that it cannot take. */
@@ -68,6 +71,7 @@ export class LoopNodes {
     }
     try {
       await fs.mkdir(own, { recursive: true, mode: 0o700 });
+      await this.replaceStale(join(own, name), wanted);
       return await this.openOrMake(own, name, wanted);
     } catch (error) {
       if (error instanceof HostError && !(await this.isNoPlace(own, error))) throw error;
@@ -78,6 +82,31 @@ export class LoopNodes {
   private async openOrMake(folder: string, name: string, wanted: Wanted): Promise<OpenNode> {
     const path = join(folder, name);
     return (await this.openExisting(path, wanted)) ?? (await this.openMade(path, wanted));
+  }
+
+  /**
+   * Our own folder outlives a boot, and what its names stood for then. What is not the device's node is not even opened,
+   * and its place is taken in one step: others may be opening the same name.
+   */
+  private async replaceStale(path: string, wanted: Wanted): Promise<void> {
+    let found: BigIntStats;
+    try {
+      found = await fs.lstat(path, { bigint: true });
+    } catch (error) {
+      if (errnoOf(error) === 'ENOENT') return;
+      throw error;
+    }
+    if (isNodeOf(found, wanted)) return;
+    const fresh = `${path}.${process.pid}.${this.replacements++}`;
+    // A process that was killed here had the same name, should its pid have come round again.
+    await fs.rm(fresh, { force: true });
+    await this.libc.mknod(fresh, wanted.type | NODE_MODE, wanted.device());
+    try {
+      await fs.rename(fresh, path);
+    } catch (error) {
+      await fs.rm(fresh, { force: true });
+      throw error;
+    }
   }
 
   /** Whether the error is about the folder, and not about the device. */
@@ -97,9 +126,8 @@ export class LoopNodes {
       throw error;
     }
     // An open node's inode is in memory.
-    const { mode, rdev } = fstatSync(fd, { bigint: true });
-    const device = decodeDevice(rdev);
-    if ((Number(mode) & S_IF.MT) === wanted.type && wanted.is(device)) return { fd, path, device };
+    const stat = fstatSync(fd, { bigint: true });
+    if (isNodeOf(stat, wanted)) return { fd, path, device: decodeDevice(stat.rdev) };
     await this.libc.close(fd);
     return null;
   }
@@ -132,6 +160,10 @@ interface Wanted {
   open(path: string): Promise<number>;
   is(device: DeviceNumber): boolean;
   device(): DeviceNumber;
+}
+
+function isNodeOf({ mode, rdev }: BigIntStats, wanted: Wanted): boolean {
+  return (Number(mode) & S_IF.MT) === wanted.type && wanted.is(decodeDevice(rdev));
 }
 
 function isSame(a: DeviceNumber, b: DeviceNumber | null): boolean {
