@@ -295,16 +295,15 @@ it('removes registration sockets that nobody listens on, and no other', async ()
   await close(alive);
 });
 
-it('says that it needs root', async () => {
+it('says that it needs root', () => {
   const hook = path.join(__dirname, '../../support/typescript-hook.cjs');
-  const main = path.join(__dirname, '../../../src/cli/main.ts');
-  const tell = `try { require('child_process').execFileSync(process.execPath, ['-r', '${hook}', '${main}', 'reap'], { uid: 65534, stdio: 'pipe' }) } catch (error) { console.log(error.status, String(error.stderr)) }`;
-  expect(machine.run(process.execPath, '-e', tell)).toMatch(
-    /^1 fake-csi: reap: expected root.*run it with sudo/,
+  const command = path.join(__dirname, '../../../src/cli/commands/reap.ts');
+  // After it is compiled: nobody may write what is compiled.
+  const code = `
+    const { reap } = require(${JSON.stringify(command)});
+    process.setgid(65534); process.setuid(65534);
+    reap.run({ dataDir: [], yes: false, dryRun: false }).then(() => console.log('done'), (error) => console.log(error.message));`;
+  expect(machine.run(process.execPath, '-r', hook, '-e', code)).toMatch(
+    /^reap: expected root.* found user 65534; run it with sudo/,
   );
-});
-
-it('does not do and not do it', async () => {
-  const { code, err } = await runCli(['reap', '--yes', '--dry-run']);
-  expect({ code, err }).toMatchObject({ code: 2, err: expect.stringContaining('expected one of them') });
 });
