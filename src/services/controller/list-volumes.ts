@@ -9,17 +9,13 @@ import { findVolume } from '../resolve';
 
 export const listVolumes: Handler<'ListVolumes'> = async (env, request) => {
   const { entries, nextToken } = page('volumes', listable(env), request.max_entries, request.starting_token);
-  const all = await Promise.all(
-    entries.map(async (volume) => ({
-      volume: volumeReply(env, volume),
-      status: await statusOf(env, volume),
-      isThere: isThere(env, volume),
-    })),
+  const found = await Promise.all(
+    entries.map(async (volume) => {
+      const status = await statusOf(env, volume);
+      return isThere(env, volume) ? [{ volume: volumeReply(env, volume), status }] : [];
+    }),
   );
-  return {
-    entries: all.flatMap(({ isThere: kept, ...entry }) => (kept ? [entry] : [])),
-    next_token: nextToken,
-  };
+  return { entries: found.flat(), next_token: nextToken };
 };
 
 /** Inline volumes belong to their pod; no CO has to know of them. */

@@ -26,8 +26,8 @@ export function statsHandler(): Handler<'NodeGetVolumeStats'> {
     let answer = pending.get(path);
     if (!answer) {
       const settled = () => {
-        stageAt(env, volume, request);
         call.assertFree?.(nodeLock(volume.id));
+        return stageAt(env, volume, request);
       };
       answer = measure(env, volume, stage, path, settled).finally(() => pending.delete(path));
       // It may end after everybody has gone.
@@ -64,27 +64,33 @@ function stageAt(env: Env, volume: VolumeRecord, request: RequestOf<'NodeGetVolu
 
 /**
  * Takes no lock, since a statfs that hangs must not keep the volume from being taken down: so it may be taken down meanwhile.
- * @param settled throws where that is why nothing is mounted.
+ * @param settled the stage as it is now. Throws where the volume is gone from the path, or is on its way to or from there.
  */
 async function measure(
   env: Env,
   volume: VolumeRecord,
   stage: StageRecord,
   path: string,
-  settled: () => void,
+  settled: () => StageRecord,
 ): Promise<Reply> {
   const backend = backendOf(env, volume);
   try {
     const mounted = await env.host.mounts.at(path);
     const raw = stage.capability.accessType === 'block';
     // Nothing is mounted at the staging path of a raw device.
-    if (!mounted && !(raw && path === stage.stagingPath)) return notMounted(env, path, settled);
+    if (!mounted && !(raw && path === stage.stagingPath)) {
+      const now = settled();
+      // Taken down and put up again while this looked.
+      if (await env.host.mounts.at(path)) return measure(env, volume, now, path, settled);
+      return abnormal(env, `nothing is mounted at ${path}`);
+    }
     const staged: Staged = { fsType: stage.fsType };
     if (mounted && !raw) staged.identity = mounted;
     if (stage.loopIndex !== undefined) staged.loopIndex = stage.loopIndex;
     const usage = await backend.usage(volume, staged, path);
     // Unmounted in between, the path is one of the filesystem below, and so is what it says.
-    if ((await env.host.mounts.at(path))?.mountId !== mounted?.mountId) return notMounted(env, path, settled);
+    if ((await env.host.mounts.at(path))?.mountId !== mounted?.mountId)
+      return measure(env, volume, settled(), path, settled);
     const readOnly =
       mounted?.readOnly === true && !stage.readOnly && !ownNode(env).store.publication(path)?.readOnly;
     return {
@@ -98,11 +104,6 @@ async function measure(
     if (!isDead(error)) throw error;
     return abnormal(env, error instanceof Error ? error.message : String(error));
   }
-}
-
-function notMounted(env: Env, path: string, settled: () => void): Reply {
-  settled();
-  return abnormal(env, `nothing is mounted at ${path}`);
 }
 
 function entry(
