@@ -1,8 +1,8 @@
+import { MODE } from '../../src/conformance/capability';
 import type { CsiClient } from '../../src/csi/client';
-import {
-  _csi_v1_VolumeCapability_AccessMode_Mode,
-  type VolumeCapability,
-} from '../../src/csi/gen/csi/v1/VolumeCapability';
+import type { VolumeCapability } from '../../src/csi/gen/csi/v1/VolumeCapability';
+
+export { MODE };
 
 /** What tests use of a driver, be it in this process or in another. */
 export interface DriverLike {
@@ -14,11 +14,6 @@ export interface DriverLike {
 }
 
 export const MIB = 2 ** 20;
-
-const { UNKNOWN: _none, ...modes } = _csi_v1_VolumeCapability_AccessMode_Mode;
-
-/** csi.v1.VolumeCapability.AccessMode.Mode by its short name, without UNKNOWN, which no volume can have. */
-export const MODE = modes;
 
 export function mountCapability(
   options: { mode?: keyof typeof MODE; fsType?: string; mountFlags?: string[]; group?: string } = {},

@@ -1,3 +1,4 @@
+import { parseScenarios } from '../../scenarios/language';
 import { DEFAULT_DRIVER_NAME } from '../../server/defaults';
 import { repositoryOf } from './kustomize';
 import { containersOf, isFields, type KubernetesObject, templateOf } from './objects';
@@ -115,8 +116,14 @@ export function scenariosOnDisks(objects: readonly KubernetesObject[]): (scenari
   const files = objects.flatMap(({ kind, data }) =>
     kind === 'ConfigMap' && isFields(data) ? Object.entries(data) : [],
   );
-  const names = files
-    .filter(([, text]) => /^\s*- \{?disk:/m.test(`${text}`))
-    .map(([file]) => file.replace(/\.ya?ml$/, ''));
+  const names = files.flatMap(([file, text]) =>
+    parseScenarios(`${text}`, file).scenarios.flatMap(({ name, rules }) =>
+      rules.some(({ stages }) =>
+        stages.some(({ steps }) => steps.some(({ action }) => action.kind === 'disk')),
+      )
+        ? [name]
+        : [],
+    ),
+  );
   return (scenario) => typeof scenario === 'string' && names.includes(scenario);
 }

@@ -1,6 +1,7 @@
 import * as fs from 'node:fs';
 import * as path from 'node:path';
-import type { Host } from '../../host/host';
+import type { DeviceNumber, Host } from '../../host/host';
+import { splitDevice } from '../../util/device';
 import { errnoOf, namesIn } from '../../util/files';
 import { Layout } from '../../volumes/layout';
 
@@ -9,15 +10,15 @@ export interface DataFolder {
   /** Without symbolic links. */
   readonly root: string;
   readonly layout: Layout;
-  /** Undefined when the folder itself was removed: only names of deleted files tell of it then. */
+  /** False when the folder itself was removed: only names of deleted files tell of it then. */
   readonly exists: boolean;
-  /** `st_dev:inode` of each file in it that may be a disk: names are reused, inodes prove. */
+  /** Device and inode (`fileKey`) of each file in it that may be a disk: names are reused, inodes prove. */
   readonly files: ReadonlySet<string>;
   /** Folders of records of what is to be undone. */
   readonly undo: readonly string[];
 }
 
-export const fileKey = (device: bigint, inode: bigint) => `${device}:${inode}`;
+export const fileKey = ({ major, minor }: DeviceNumber, inode: bigint) => `${major}:${minor}:${inode}`;
 
 /** What a driver makes at its start, whatever its services, and nobody else. */
 const LOCK = /^(controller|node-[0-9a-f]{32})\.lock$/;
@@ -70,7 +71,7 @@ function filesOf(layout: Layout, undo: readonly string[]): Set<string> {
       const file = path.join(folder, name);
       const stat = fs.lstatSync(file, { bigint: true, throwIfNoEntry: false });
       if (!stat || stat.dev !== device) continue;
-      if (stat.isFile()) found.add(fileKey(stat.dev, stat.ino));
+      if (stat.isFile()) found.add(fileKey(splitDevice(stat.dev), stat.ino));
       else if (stat.isDirectory() && depth > 1) look(file, depth - 1);
     }
   };

@@ -2,8 +2,9 @@ import * as fs from 'node:fs';
 import * as path from 'node:path';
 import { LOOP_MAJOR, loopIndexOf } from '../../backends/disk-loops';
 import type { DeviceNumber, LoopStatus, MountEntry } from '../../host/host';
+import { mountHolding } from '../../host/mount-holding';
 import { sameDevice, splitDevice } from '../../util/device';
-import type { DataFolder } from './data-folder';
+import { type DataFolder, fileKey } from './data-folder';
 
 const DELETED = ' (deleted)';
 const KEY = '[0-9a-f]{32}';
@@ -13,11 +14,7 @@ const KEY = '[0-9a-f]{32}';
  * name, of a form that only a driver makes.
  */
 export function isOurLoop({ backing }: LoopStatus, folder: DataFolder): boolean {
-  const stat = [...folder.files].some((key) => {
-    const [device = '0', inode] = key.split(':');
-    return inode === `${backing.inode}` && sameDevice(splitDevice(BigInt(device)), backing.device);
-  });
-  if (stat) return true;
+  if (folder.files.has(fileKey(backing.device, backing.inode))) return true;
   if (!backing.path.endsWith(DELETED) || !backing.path.startsWith(`${folder.root}/`)) return false;
   const inside = backing.path.slice(folder.root.length, -DELETED.length);
   return new RegExp(`^/(volumes|snapshots)/${KEY}/[^/]+$|^/(nodes/[^/]+/)?undo/[^/]+/[^/]+$`).test(inside);
@@ -80,7 +77,7 @@ function isOurTmpfs(
 /** Binds of folders of volumes, by where those lie in their own filesystem: a table names a bind's root by that. */
 function treesOf(table: readonly MountEntry[], folder: DataFolder): (entry: MountEntry) => boolean {
   if (!folder.exists) return () => false;
-  const home = mountOf(table, folder.root);
+  const home = mountHolding(table, folder.root);
   if (!home) return () => false;
   const inFilesystem = path.join(home.root, path.relative(home.mountPoint, folder.root));
   const volumes = path.join(inFilesystem, 'volumes');
@@ -89,15 +86,4 @@ function treesOf(table: readonly MountEntry[], folder: DataFolder): (entry: Moun
     sameDevice(device, home.device) &&
     root.startsWith(`${volumes}/`) &&
     tree.test(root.slice(volumes.length));
-}
-
-/** The mount that a path is in: of those above it the longest, and the last of these. */
-function mountOf(table: readonly MountEntry[], name: string): MountEntry | undefined {
-  let found: MountEntry | undefined;
-  for (const entry of table) {
-    const { mountPoint } = entry;
-    if (mountPoint !== '/' && name !== mountPoint && !name.startsWith(`${mountPoint}/`)) continue;
-    if (!found || mountPoint.length >= found.mountPoint.length) found = entry;
-  }
-  return found;
 }

@@ -1,4 +1,5 @@
 import type { MountEntry } from '../../host/host';
+import { mountHolding } from '../../host/mount-holding';
 
 /** Where a kubelet has volumes mounted: pods' targets, and the places where they are staged. */
 const PLACES = ['pods', 'plugins/kubernetes.io/csi'];
@@ -11,7 +12,7 @@ const PLACES = ['pods', 'plugins/kubernetes.io/csi'];
 export function mountsReachKubelet(kubeletDir: string, mounts: readonly MountEntry[]): true | string {
   for (const place of PLACES) {
     const folder = `${kubeletDir}/${place}`;
-    const mount = holderOf(folder, mounts);
+    const mount = mountHolding(mounts, folder);
     if (mount === undefined || mount.propagation.some((field) => field.startsWith('shared:'))) continue;
     const how = mount.propagation.some((field) => field.startsWith('master:'))
       ? 'only receives mounts (HostToContainer)'
@@ -22,15 +23,4 @@ export function mountsReachKubelet(kubeletDir: string, mounts: readonly MountEnt
     );
   }
   return true;
-}
-
-/** The mount that a path lies in: the one with the longest name, and of several on one place the one on top. */
-function holderOf(file: string, mounts: readonly MountEntry[]): MountEntry | undefined {
-  let holder: MountEntry | undefined;
-  for (const mount of mounts) {
-    const { mountPoint } = mount;
-    const holds = mountPoint === '/' || file === mountPoint || file.startsWith(`${mountPoint}/`);
-    if (holds && (holder === undefined || mountPoint.length >= holder.mountPoint.length)) holder = mount;
-  }
-  return holder;
 }
