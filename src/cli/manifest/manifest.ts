@@ -14,7 +14,7 @@ import {
 } from './change';
 import { buildKustomization } from './kustomize';
 import { containersOf, type KubernetesObject } from './objects';
-import { checkServe } from './serve-check';
+import { readServe } from './read-serve';
 
 /** What flags say of an installation; sizes and the like as `serve` takes them. */
 export interface ManifestOptions {
@@ -65,8 +65,10 @@ export function makeManifest(options: ManifestOptions, deploy = DEPLOY): Kuberne
     moveTo(object, options.namespace);
     renameEverywhere(object, options);
   }
+  // The id comes from the pod.
   for (const object of objects)
-    for (const { args } of containersOf(object)) if (args?.[0] === 'serve') checkServe(args);
+    for (const { args } of containersOf(object))
+      if (args?.[0] === 'serve') readServe(args.slice(1), { FAKE_CSI_NODE_ID: 'node' });
   const armed = armedScenarios(options.scenarios);
   if (armed !== undefined) objects.unshift(configMap(armed, options));
   return select(objects, options.only);

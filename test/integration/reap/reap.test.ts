@@ -3,53 +3,15 @@ import * as net from 'node:net';
 import * as path from 'node:path';
 import type { Report } from '../../../src/cli/reap/report';
 import { runCli } from '../../support/cli';
-import { DriverProcess } from '../../support/driver-process';
-import { ALL_KINDS, KINDS, type Kind, readMark, writeMark } from '../../support/kinds';
-import { type UsedVolume, use } from '../../support/lifecycle';
+import { killedDriver, type Left } from '../../support/killed';
+import { ALL_KINDS, KINDS, type Kind, readMark } from '../../support/kinds';
+import { use } from '../../support/lifecycle';
 import { useMachine } from '../../support/machine';
 
-jest.setTimeout(120_000);
 const machine = useMachine();
 jest.setTimeout(120_000);
 
-interface Left {
-  dataDir: string;
-  volumes: UsedVolume[];
-}
-
-/** What a driver had staged and published when it was killed; for a freeze, in the middle of a snapshot. */
-async function killed(kinds: readonly Kind[], frozen = false): Promise<Left> {
-  const dataDir = path.join(machine.folder('d'), 'data');
-  const child = await DriverProcess.start({
-    root: machine.root,
-    dataDir,
-    hold: { method: 'CreateVolumeGroupSnapshot', point: 'copied' },
-    capabilities: 'all',
-    refuseGrowth: false,
-  });
-  try {
-    const volumes: UsedVolume[] = [];
-    for (const kind of kinds) {
-      const used = await use(child, kind.options());
-      await writeMark(kind, used, 'kept');
-      volumes.push(used);
-    }
-    if (frozen) {
-      await child.arm();
-      const names = volumes.map(({ id }) => id);
-      const cut = child.csi
-        .CreateVolumeGroupSnapshot({ name: 'still', source_volume_ids: names })
-        .catch((error) => error);
-      await child.reached(1);
-      await child.kill();
-      await cut;
-    }
-    return { dataDir, volumes };
-  } finally {
-    await child.kill();
-  }
-}
-
+const killed = (kinds: readonly Kind[], frozen = false) => killedDriver(machine, kinds, { frozen });
 const kubelet = machine.folder('kubelet');
 
 async function reap(dataDir: string, ...words: string[]): Promise<{ code: number | null; report: Report }> {
@@ -140,7 +102,7 @@ describe('after a driver was killed', () => {
   });
 
   it('needs no record that can be read', async () => {
-    const left = await killed([KINDS.ext4, KINDS.tmpfs, KINDS.directory], false);
+    const left = await killed([KINDS.ext4, KINDS.tmpfs, KINDS.directory]);
     for (const name of fs.readdirSync(left.dataDir, { recursive: true, encoding: 'utf8' }))
       if (name.endsWith('.json')) fs.writeFileSync(path.join(left.dataDir, name), '{');
     const { code, report } = await reap(left.dataDir, '--yes');

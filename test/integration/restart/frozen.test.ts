@@ -1,8 +1,7 @@
-import * as path from 'node:path';
 import { silentLog, type TestDriver } from '../../support/driver';
-import { DriverProcess } from '../../support/driver-process';
+import { killedDriver, type Left } from '../../support/killed';
 import { KINDS, type Kind, readMark, writeMark } from '../../support/kinds';
-import { dispose, type UsedVolume, use } from '../../support/lifecycle';
+import { dispose } from '../../support/lifecycle';
 import { useMachine } from '../../support/machine';
 
 const machine = useMachine();
@@ -25,37 +24,10 @@ const isFrozen = async (at: string) => {
 };
 
 /** Volumes of these kinds, frozen by a snapshot whose driver was killed while it copied. */
-async function killedWhileFrozen(...kinds: Kind[]): Promise<{ dataDir: string; volumes: UsedVolume[] }> {
-  const dataDir = path.join(machine.folder('d'), 'data');
-  const child = await DriverProcess.start({
-    root: machine.root,
-    dataDir,
-    hold: { method: 'CreateVolumeGroupSnapshot', point: 'copied' },
-    capabilities: 'all',
-    refuseGrowth: false,
-  });
-  try {
-    const volumes: UsedVolume[] = [];
-    for (const kind of kinds) {
-      const used = await use(child, kind.options());
-      await writeMark(kind, used, 'before');
-      volumes.push(used);
-    }
-    await child.arm();
-    const cut = child.csi
-      .CreateVolumeGroupSnapshot({
-        name: path.basename(dataDir),
-        source_volume_ids: volumes.map(({ id }) => id),
-      })
-      .catch((error) => error);
-    await child.reached(1);
-    await child.kill();
-    await cut;
-    for (const { target } of volumes) expect(await isFrozen(target)).toBe(true);
-    return { dataDir, volumes };
-  } finally {
-    await child.kill();
-  }
+async function killedWhileFrozen(...kinds: Kind[]): Promise<Left> {
+  const left = await killedDriver(machine, kinds, { frozen: true });
+  for (const { target } of left.volumes) expect(await isFrozen(target)).toBe(true);
+  return left;
 }
 
 const KIND_SETS = [[KINDS.ext4], [KINDS.xfs], [KINDS.btrfs], [KINDS.ext4, KINDS.xfs]];

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import * as path from 'node:path';
 import { buildKustomization } from '../../../src/cli/manifest/kustomize';
 import { makeManifest } from '../../../src/cli/manifest/manifest';
+import { DEFAULTS } from '../../support/manifest-options';
 
 let folder: string;
 beforeEach(() => {
@@ -68,20 +69,7 @@ it('merges a patch, replaces lists of words, and reads operations', () => {
 });
 
 it('says where the manifests should be, when they are not', () => {
-  const options = {
-    overlay: 'full',
-    snapshots: true,
-    driverName: 'fake.csi.test',
-    namespace: 'kube-system',
-    kubeletDir: '/var/lib/kubelet',
-    dataDir: '/var/lib/fake-csi',
-    backend: 'loop',
-    topology: [],
-    strict: false,
-    scenarios: [],
-    only: [],
-  };
-  expect(() => makeManifest(options, path.join(folder, 'deploy'))).toThrow(
+  expect(() => makeManifest(DEFAULTS, path.join(folder, 'deploy'))).toThrow(
     /expected the manifests that come with/,
   );
 });

@@ -1,8 +1,9 @@
-import { execFileSync } from 'node:child_process';
 import * as path from 'node:path';
 import { makeManifest } from '../../../src/cli/manifest/manifest';
 import { readVolumeParameters } from '../../../src/services/parameters';
 import { runCli } from '../../support/cli';
+import { describeKustomize, kustomizeBuild, OVERLAYS, overlayFolder } from '../../support/kustomize';
+import { DEFAULTS } from '../../support/manifest-options';
 import {
   argument,
   type Container,
@@ -16,29 +17,9 @@ import {
   ROOT,
 } from '../../support/manifests';
 
-const { Children } = require('../../../scripts/lib/process.cjs') as { Children: new () => object };
-const { buildKustomize, kustomizeProblem } = require('../../../scripts/lib/kustomize.cjs') as {
-  buildKustomize(children: object, root: string): Promise<string>;
-  kustomizeProblem(root: string): string | null;
-};
-
 // The first run on a machine compiles kustomize.
 jest.setTimeout(10 * 60_000);
 
-const OVERLAYS = ['node-only', 'full'] as const;
-const DEFAULTS: Parameters<typeof makeManifest>[0] = {
-  overlay: 'full',
-  snapshots: true,
-  driverName: 'fake.csi.test',
-  namespace: 'kube-system',
-  kubeletDir: '/var/lib/kubelet',
-  dataDir: '/var/lib/fake-csi',
-  backend: 'loop',
-  topology: [],
-  strict: false,
-  scenarios: [],
-  only: [],
-};
 const keyOf = ({ kind, metadata }: Manifest) => `${kind} ${metadata.namespace ?? ''}/${metadata.name}`;
 const byKey = (manifests: readonly Manifest[]) =>
   Object.fromEntries(manifests.map((one) => [keyOf(one), one]));
@@ -49,17 +30,9 @@ async function printed(...words: string[]): Promise<Manifest[]> {
   return manifestsIn(out, 'manifest');
 }
 
-const problem = kustomizeProblem(ROOT);
-const reason = problem === null ? '' : ` (${problem})`;
-
-(problem === null ? describe : describe.skip)(`beside kustomize${reason}`, () => {
+describeKustomize('beside kustomize', () => {
   it.each(OVERLAYS)('%s is object by object what deploy/overlays has', async (overlay) => {
-    const kustomize = await buildKustomize(new Children(), ROOT);
-    const text = execFileSync(kustomize, ['build', path.join(ROOT, 'deploy/overlays', overlay)], {
-      encoding: 'utf8',
-      maxBuffer: 16 * 1024 * 1024,
-    });
-    const wanted = manifestsIn(text, overlay);
+    const wanted = await kustomizeBuild(overlayFolder(overlay));
     const found = await printed('--overlay', overlay);
     expect(found.map(keyOf).sort()).toEqual(wanted.map(keyOf).sort());
     expect(byKey(found)).toEqual(byKey(wanted));

@@ -1,12 +1,6 @@
-import { execFileSync } from 'node:child_process';
-import * as path from 'node:path';
-import { type Manifest, manifestsIn, podOf, ROOT } from '../../support/manifests';
+import { describeKustomize, kustomizeBuild } from '../../support/kustomize';
+import { type Manifest, podOf } from '../../support/manifests';
 
-const { Children } = require('../../../scripts/lib/process.cjs') as { Children: new () => object };
-const { buildKustomize, kustomizeProblem } = require('../../../scripts/lib/kustomize.cjs') as {
-  buildKustomize(children: object, root: string): Promise<string>;
-  kustomizeProblem(root: string): string | null;
-};
 const { programsOf } = require('../../../scripts/lib/cluster/programs.cjs') as {
   programsOf(set: string): { programs: { name: string; version?: string }[] };
 };
@@ -18,30 +12,26 @@ const REGISTRY = 'registry.k8s.io/sig-storage';
 /** No Go module serves these. */
 const LEFT_OUT = ['csi-external-health-monitor-controller', 'liveness-probe'];
 
-const problem = kustomizeProblem(ROOT);
-const reason = problem === null ? '' : ` (${problem})`;
+const FOLDERS = ['test/cluster/overlay', 'test/cluster/snapshot-controller', 'deploy/overlays/full'];
 
-(problem === null ? describe : describe.skip)(`what the cluster installs${reason}`, () => {
-  let manifestsAt: (folder: string) => Manifest[];
+describeKustomize('what the cluster installs', () => {
+  const built = new Map<string, Manifest[]>();
+  const manifestsAt = (folder: string) => built.get(folder) ?? [];
 
   beforeAll(async () => {
-    const kustomize = await buildKustomize(new Children(), ROOT);
-    manifestsAt = (folder) => {
-      const options = { encoding: 'utf8', maxBuffer: 16 * 1024 * 1024 } as const;
-      return manifestsIn(execFileSync(kustomize, ['build', path.join(ROOT, folder)], options), folder);
-    };
+    for (const folder of FOLDERS) built.set(folder, await kustomizeBuild(folder));
   });
 
   const containersAt = (folder: string) => manifestsAt(folder).flatMap((one) => podOf(one)?.containers ?? []);
 
   it('asks for images that are built, and for no other', () => {
-    const built = programsOf('sidecars').programs.map(
+    const images = programsOf('sidecars').programs.map(
       ({ name, version }) => `${REGISTRY}/${name}:${version}`,
     );
     const wanted = ['test/cluster/overlay', 'test/cluster/snapshot-controller']
       .flatMap(containersAt)
       .map(({ image }) => image);
-    expect([...new Set(wanted)].sort()).toEqual(['fake-csi:dev', ...built].sort());
+    expect([...new Set(wanted)].sort()).toEqual(['fake-csi:dev', ...images].sort());
   });
 
   it('is deploy/overlays/full but for the sidecars that cannot be had, and what asks them', () => {

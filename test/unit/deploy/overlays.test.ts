@@ -1,18 +1,20 @@
-import { execFileSync } from 'node:child_process';
-import * as path from 'node:path';
 import { parse } from 'yaml';
-import yargs from 'yargs';
-import { readConfig } from '../../../src/cli/serve-config';
-import { options, type ServeArguments } from '../../../src/cli/serve-options';
+import { readServe } from '../../../src/cli/manifest/read-serve';
 import { createMemoryHost } from '../../../src/host/memory';
 import { CAPABILITIES } from '../../../src/services/capabilities';
 import { TestDriver } from '../../support/driver';
+import {
+  describeKustomize,
+  kustomizeBuild,
+  OVERLAYS,
+  type Overlay,
+  overlayFolder,
+} from '../../support/kustomize';
 import {
   argument,
   type Container,
   containerOf,
   type Manifest,
-  manifestsIn,
   manifestsOf,
   named,
   ofKind,
@@ -20,24 +22,13 @@ import {
   outside,
   type PodSpec,
   podOf,
-  ROOT,
 } from '../../support/manifests';
-
-const { Children } = require('../../../scripts/lib/process.cjs') as { Children: new () => object };
-const { buildKustomize, kustomizeProblem } = require('../../../scripts/lib/kustomize.cjs') as {
-  buildKustomize(children: object, root: string): Promise<string>;
-  kustomizeProblem(root: string): string | null;
-};
 
 // The first run on a machine compiles kustomize.
 jest.setTimeout(10 * 60_000);
 
 const DRIVER = 'fake.csi.test';
-const OVERLAYS = ['node-only', 'full'] as const;
-type Overlay = (typeof OVERLAYS)[number];
 
-const problem = kustomizeProblem(ROOT);
-const reason = problem === null ? '' : ` (${problem})`;
 const built = new Map<Overlay, Manifest[]>();
 
 const of = (overlay: Overlay) => built.get(overlay) ?? [];
@@ -57,28 +48,13 @@ const ours = (overlay: Overlay): { kind: string; pod: PodSpec; container: Contai
 function configOf({ args = [], env = [] }: Container) {
   const [command, ...words] = args;
   expect(command).toBe('serve');
-  const parsed = yargs(words)
-    .options(options)
-    .strict()
-    .exitProcess(false)
-    .fail((message, error) => {
-      throw error ?? new Error(message);
-    })
-    .parseSync() as unknown as ServeArguments;
   const environment = Object.fromEntries(env.map(({ name, value }) => [name, value ?? `<${name}>`]));
-  return { args: parsed, ...readConfig(parsed, environment) };
+  return readServe(words, environment);
 }
 
-(problem === null ? describe : describe.skip)(`kustomize build${reason}`, () => {
+describeKustomize('kustomize build', () => {
   beforeAll(async () => {
-    const kustomize = await buildKustomize(new Children(), ROOT);
-    for (const overlay of OVERLAYS) {
-      const text = execFileSync(kustomize, ['build', path.join(ROOT, 'deploy/overlays', overlay)], {
-        encoding: 'utf8',
-        maxBuffer: 16 * 1024 * 1024,
-      });
-      built.set(overlay, manifestsIn(text, overlay));
-    }
+    for (const overlay of OVERLAYS) built.set(overlay, await kustomizeBuild(overlayFolder(overlay)));
   });
 
   it('of node-only has one container on each node, and of full the controller too', () => {

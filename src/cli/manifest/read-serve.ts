@@ -3,11 +3,11 @@ import { readConfig } from '../serve-config';
 import { options, type ServeArguments } from '../serve-options';
 
 /**
- * Reads a container's arguments as `serve` will: what it would refuse on every node is refused here.
+ * Reads a container's words after `serve` as `serve` will: what it would refuse on every node is refused here.
  * @throws Error with serve's own line
  */
-export function checkServe(args: readonly string[]): void {
-  const parsed = yargs(args.slice(1))
+export function readServe(words: readonly string[], environment: NodeJS.ProcessEnv) {
+  const args = yargs([...words])
     .options(options)
     .strict()
     .exitProcess(false)
@@ -15,6 +15,5 @@ export function checkServe(args: readonly string[]): void {
       throw error ?? new Error(message);
     })
     .parseSync() as unknown as ServeArguments;
-  // The id comes from the pod.
-  readConfig(parsed, { FAKE_CSI_NODE_ID: 'node' });
+  return { args, ...readConfig(args, environment) };
 }
