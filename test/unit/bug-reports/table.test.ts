@@ -13,6 +13,7 @@ const proven = rows.flatMap(({ id, proof }) => {
 
 it('every row names a test, or says why there is none', () => {
   expect(rows.length).toBeGreaterThan(100);
+  expect(rows).toHaveLength(table.match(/^\| \[?BL-/gm)?.length ?? 0);
   const without = rows.filter(({ id }) => !proven.some((one) => one.id === id));
   expect(without.filter(({ proof }) => !/^—: ./.test(proof))).toEqual([]);
 });
