@@ -14,16 +14,18 @@ const { Children } = require('../scripts/lib/process.cjs');
 const { VERSION, buildHostpath } = require('./lib/hostpath.cjs');
 const { PLANS, Samples, runRound } = require('./lib/plan.cjs');
 const { report } = require('./lib/report.cjs');
-const { variants } = require('./lib/variants.cjs');
+const { CONTROL, variants } = require('./lib/variants.cjs');
 
 const root = path.join(__dirname, '..');
 
-const USAGE = `usage: npm run bench -- [--quick] [--rounds N] [--levels N,…] [--only VARIANT,…]
+const USAGE = `usage: npm run bench -- [--quick] [--rounds N] [--repeats N] [--levels N,…] [--only VARIANT,…]
                           [--out FILE] [--peer BINARY | --no-peer]
 --quick        one short round, to see that it works
 --rounds N     rounds to take the medians of (default ${PLANS.full.rounds})
+--repeats N    turns that the drivers take at each cell of cycles in a round (default ${PLANS.full.repeats})
 --levels N,…    volumes that stand published beside the cycles, in rising order (default ${PLANS.full.levels.join(',')})
---only VARIANT,…  these alone (ext4, ext4-process, ext4-rules, directory), and no peer: for one question at a time
+--only VARIANT,…  these alone (ext4, ext4-process, ext4-rules, directory), and no peer: for one question
+                at a time; ${CONTROL} is ext4 once more, to see how far two that are the same lie apart
 --out FILE     write the Markdown there as well
 --peer BINARY  a hostpathplugin already built, instead of building ${VERSION}
 --no-peer      ours alone`;
@@ -39,11 +41,11 @@ function parse(words) {
   for (let i = 0; i < words.length; i++) {
     const word = words[i];
     if (word === '--quick') options.plan = PLANS.quick;
-    else if (word === '--rounds') {
-      const rounds = Number(value(word, words[++i]));
-      if (!Number.isInteger(rounds) || rounds < 1)
-        throw new UsageError('--rounds: expected a whole number above 0');
-      options.plan = { ...options.plan, rounds };
+    else if (word === '--rounds' || word === '--repeats') {
+      const times = Number(value(word, words[++i]));
+      if (!Number.isInteger(times) || times < 1)
+        throw new UsageError(`${word}: expected a whole number above 0`);
+      options.plan = { ...options.plan, [word.slice(2)]: times };
     } else if (word === '--levels') {
       const levels = value(word, words[++i]).split(',').map(Number);
       if (!levels.every((level) => Number.isInteger(level) && level >= 0))
@@ -59,9 +61,9 @@ function parse(words) {
   return options;
 }
 
-/** Of all variants those that were asked for. */
+/** Of all variants those that were asked for; the control is of use to a question about two of ours alone. */
 function chosen(all, only) {
-  if (only === null) return all;
+  if (only === null) return all.filter(({ name }) => name !== CONTROL);
   const unknown = only.find((name) => !all.some((variant) => variant.name === name));
   if (unknown !== undefined)
     throw new UsageError(`--only: no variant "${unknown}" (${all.map(({ name }) => name).join(', ')})`);

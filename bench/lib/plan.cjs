@@ -11,17 +11,19 @@ const SIZE = 16 * 1024 * 1024;
 /**
  * `levels`: how many volumes stand published beside the cycles. `seconds`: of each measured cell. `warm`: cycles that
  * a new process does before anything is measured, since a driver is started once and asked for weeks, and Node compiles what it
- * has run a thousand times; `warmup`: cycles per worker before each cell. `restarts`: by SIGKILL, at the first and the last level. `judges`: long enough to hold
- * the targets against.
+ * has run a thousand times; `warmup`: cycles per worker before each cell. `repeats`: times that the drivers take turns at a cell of
+ * cycles, since a shared machine is not the same from one minute to the next. `restarts`: by SIGKILL, at the first and the last
+ * level. `judges`: long enough to hold the targets against.
  */
 const PLANS = {
   full: {
     rounds: 3,
     levels: [0, 100, 1000],
     concurrencies: [1, 8, 32],
-    seconds: 3,
+    seconds: 2,
+    repeats: 3,
     warm: 1600,
-    warmup: 20,
+    warmup: 3,
     restarts: 3,
     judges: true,
   },
@@ -30,6 +32,7 @@ const PLANS = {
     levels: [0, 20],
     concurrencies: [1, 8],
     seconds: 0.7,
+    repeats: 1,
     warm: 40,
     warmup: 3,
     restarts: 1,
@@ -56,7 +59,13 @@ function capabilityKey({ concurrency, fresh }) {
   return `capabilities/${fresh ? 'fresh' : 'kept'}/c${concurrency}`;
 }
 
-/** Collects numbers by variant and key; one number per round and key. */
+function medianOf(values) {
+  const sorted = [...values].sort((a, b) => a - b);
+  const middle = sorted.length >> 1;
+  return sorted.length % 2 === 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
+}
+
+/** Collects numbers by variant and key, in the order of the turns, so that those of one turn have the same place. */
 class Samples {
   #byVariant = new Map();
 
@@ -66,13 +75,20 @@ class Samples {
     keys.set(key, [...(keys.get(key) ?? []), value]);
   }
 
-  /** The median over the rounds; undefined when it was not measured. */
+  /** Over all turns; undefined when it was not measured. */
   median(name, key) {
     const values = this.#byVariant.get(name)?.get(key);
-    if (values === undefined) return undefined;
-    const sorted = [...values].sort((a, b) => a - b);
-    const middle = sorted.length >> 1;
-    return sorted.length % 2 === 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
+    return values && medianOf(values);
+  }
+
+  /**
+   * One variant to another: of each turn's ratio the median, so that what the machine did to both at that time is no
+   * part of it. Undefined when a side was not measured.
+   */
+  ratio(name, other, key) {
+    const values = this.#byVariant.get(name)?.get(key);
+    const others = this.#byVariant.get(other)?.get(key);
+    return values && others && medianOf(values.map((value, turn) => value / others[turn]));
   }
 }
 
@@ -124,7 +140,8 @@ async function runRound(children, { plan, round, variants, client, privateMounts
       say(`round ${round + 1} of ${plan.rounds}: ${level} volumes published`);
       await each((agent) => agent.do('publish', { count: level }));
       for (const concurrency of plan.concurrencies) {
-        await each((agent) => cycles(agent, plan, level, concurrency, samples));
+        for (let time = 0; time < plan.repeats; time++)
+          await each((agent) => cycles(agent, plan, level, concurrency, samples));
       }
       await each(async (agent) =>
         samples.add(agent.variant, `rss/${level}`, (await agent.do('memory')).rssMiB),

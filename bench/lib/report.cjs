@@ -27,20 +27,15 @@ function table(head, rows) {
   return [line(head), line(head.map((_, i) => (i === 0 ? '---' : '---:'))), ...rows.map(line)].join('\n');
 }
 
-/** One number per variant, and each of ours divided by the peer's. */
+/** One number per variant, and each in proportion to the first: the peer, or without one the first of ours. */
 function comparison(samples, names, what, rows) {
-  const mine = names.filter((name) => name !== 'hostpath');
-  const ratios = names.includes('hostpath') ? mine : [];
-  const body = rows.map(([label, key]) => {
-    const values = names.map((name) => samples.median(name, key));
-    const peer = samples.median('hostpath', key);
-    return [
-      label,
-      ...values.map(number),
-      ...ratios.map((name) => `${number(samples.median(name, key) / peer)}×`),
-    ];
-  });
-  return table([what, ...names, ...ratios.map((name) => `${name} : hostpath`)], body);
+  const [first, ...others] = names;
+  const body = rows.map(([label, key]) => [
+    label,
+    ...names.map((name) => number(samples.median(name, key))),
+    ...others.map((name) => `${number(samples.ratio(name, first, key))}×`),
+  ]);
+  return table([what, ...names, ...others.map((name) => `${name} : ${first}`)], body);
 }
 
 function latencyTable(samples, names, at) {
@@ -75,7 +70,7 @@ function report({ samples, plan, variants, peer, peerProblem, load }) {
     );
   const most = plan.levels.at(-1);
   const parts = [
-    `Medians of ${plan.rounds} interleaved round${plan.rounds > 1 ? 's' : ''}, ${plan.seconds} s a cell, volumes of 16 MiB. ${machine(load)}.`,
+    `Medians of ${plan.rounds} interleaved round${plan.rounds > 1 ? 's' : ''} with ${plan.repeats} turn${plan.repeats > 1 ? 's' : ''} of each cell of cycles, ${plan.seconds} s a turn, volumes of 16 MiB; ratios are medians of each turn's. ${machine(load)}.`,
     ...(plan.judges ? [] : ['A quick run shows that the bench works. It judges nothing.']),
     variants.map(({ name, what }) => `* \`${name}\`: ${what}`).join('\n'),
     peerProblem === null

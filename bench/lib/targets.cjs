@@ -17,7 +17,7 @@ function verdict(text, symbol, limit, value, unit) {
 function verdicts(samples, { levels }) {
   const most = levels.at(-1);
   const value = (name, key) => samples.median(name, key);
-  const against = (name, key) => value(name, key) / value('hostpath', key);
+  const against = (name, key) => samples.ratio(name, 'hostpath', key);
   const rows = [
     verdict('cycles/s, c=8, none published, ext4 : hostpath', '≥', 2, against('ext4', 'cycles/0/c8'), '×'),
   ];
@@ -27,7 +27,7 @@ function verdicts(samples, { levels }) {
         `cycles/s, ${c}, none published, ext4: 50 armed rules that do not match : none`,
         '≥',
         0.9,
-        value('ext4-rules', `cycles/0/${c}`) / value('ext4', `cycles/0/${c}`),
+        samples.ratio('ext4-rules', 'ext4', `cycles/0/${c}`),
         '×',
       ),
     );

@@ -7,6 +7,9 @@ const path = require('node:path');
 /** Without these the CO has no ControllerPublishVolume to call, as with the peer's defaults. */
 const NO_ATTACH = '--capabilities=-PUBLISH_UNPUBLISH_VOLUME,-PUBLISH_READONLY,-LIST_VOLUMES_PUBLISHED_NODES';
 
+/** The same as ext4: how far two that are the same lie apart is what a ratio of any other two is to be read by. */
+const CONTROL = 'ext4-again';
+
 /**
  * @typedef {{ name: string, what: string, fsType: string, command: (paths: { socket: string, dir: string }) => string[] }} Variant
  *   `fsType`: asked for in each capability, and verified on each target.
@@ -70,8 +73,9 @@ function variants(root, peerBinary) {
       '--scenario',
       path.join(root, 'bench/fifty-rules.yaml'),
     ]),
+    ours(root, CONTROL, 'ext4 once more, no different from it', 'ext4', ['--backend', 'loop']),
     ours(root, 'directory', 'ours, bind-mounted folders', '', ['--backend', 'directory']),
   ];
 }
 
-module.exports = { variants };
+module.exports = { CONTROL, variants };
