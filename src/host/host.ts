@@ -188,8 +188,13 @@ export interface LoopDevices {
   detach(index: number): Promise<void>;
   /** BLKRASET, in KiB: read-ahead of the device. */
   setReadAhead(index: number, kib: number): Promise<void>;
-  /** Every attached loop device of the machine. Only at start, in doctor and in tests. */
-  list(): Promise<LoopStatus[]>;
+  /**
+   * Attached loop devices of the machine. Only at start, in doctor and in tests.
+   * @param about of which backing files, by the path that the kernel tells (` (deleted)` behind it when it was unlinked; an
+   * empty one when it is too long to be told). Left out: of all. Others are not opened: somebody else's device may have no
+   * node here, and may wait for a disk that hangs.
+   */
+  list(about?: (file: string) => boolean): Promise<LoopStatus[]>;
 }
 
 export type ProbeResult =

@@ -153,6 +153,9 @@ function namesAt(folder: string): string[] {
   }
 }
 
+/** A path as the kernel tells it of a file that is open, without what it adds when the file was unlinked. */
+const withoutMark = (file: string) => file.replace(/ \(deleted\)$/, '');
+
 /** What is left on this machine of volumes that no record tells of. Reads the mount table: not for the way of a call. */
 export async function leaksOf(env: Env): Promise<Leaks> {
   const nodes = nodeRecords(env);
@@ -164,9 +167,11 @@ export async function leaksOf(env: Env): Promise<Leaks> {
     ]),
   );
   const ours = new Map<number, string>();
-  for (const { index, path: device, backing } of await env.host.loops.list()) {
-    const file = backing.path.replace(/ \(deleted\)$/, '');
-    if (path.basename(file) !== DISK_NAME || !file.startsWith(`${env.layout.volumes}/`)) continue;
+  const disks = await env.host.loops.list(
+    (file) => path.basename(withoutMark(file)) === DISK_NAME && file.startsWith(`${env.layout.volumes}/`),
+  );
+  for (const { index, path: device, backing } of disks) {
+    const file = withoutMark(backing.path);
     ours.set(index, staged.has(path.basename(path.dirname(file))) ? '' : `${device} over ${file}`);
   }
   const mounts = (await env.host.mounts.list()).filter(({ source, root, mountPoint }) => {

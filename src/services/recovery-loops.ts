@@ -21,7 +21,7 @@ export async function sweepLoops(
   repaired: string[],
 ): Promise<void> {
   const mounted = loopsIn(mounts);
-  for (const loop of await env.host.loops.list()) {
+  for (const loop of await env.host.loops.list(isDisk)) {
     const key = keyOfDisk(env, loop);
     if (key === undefined || stagedHere(store, key)) continue;
     if (!mounted.has(loop.index) && !usedElsewhere(env, key)) {
@@ -56,9 +56,8 @@ function loopsIn(mounts: readonly MountEntry[]): Set<number> {
 
 /** The name of the volume's folder, when the file behind a loop device is, or was, the disk of one of ours. */
 function keyOfDisk(env: Env, { backing }: LoopStatus): string | undefined {
-  const file = backing.path.replace(/ \(deleted\)$/, '');
-  if (path.basename(file) !== DISK_NAME) return undefined;
-  const folder = path.dirname(file);
+  if (!isDisk(backing.path)) return undefined;
+  const folder = path.dirname(backing.path);
   const key = path.basename(folder);
   if (path.dirname(folder) === env.layout.volumes) return key;
   // Another process may reach the same folder by another path.
@@ -69,6 +68,11 @@ function keyOfDisk(env: Env, { backing }: LoopStatus): string | undefined {
   return ours && ours.ino === backing.inode && sameDevice(splitDevice(ours.dev), backing.device)
     ? key
     : undefined;
+}
+
+/** Of any driver's volume, as its name tells. */
+function isDisk(file: string): boolean {
+  return path.basename(file).replace(/ \(deleted\)$/, '') === DISK_NAME;
 }
 
 function stagedHere(store: NodeStore, volumeKey: string): boolean {

@@ -5,7 +5,7 @@ import type { Host } from '../host/host';
  * devices outlive it.
  */
 export async function takeDown(host: Host, dataDir: string): Promise<void> {
-  const loops = (await host.loops.list()).filter(({ backing }) => backing.path.startsWith(`${dataDir}/`));
+  const loops = await host.loops.list((file) => file.startsWith(`${dataDir}/`));
   const devices = new Set(loops.map(({ path }) => path));
   const mounts = (await host.mounts.list()).filter(
     ({ source, root, mountPoint }) =>

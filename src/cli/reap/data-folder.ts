@@ -14,6 +14,8 @@ export interface DataFolder {
   readonly exists: boolean;
   /** Device and inode (`fileKey`) of each file in it that may be a disk: names are reused, inodes prove. */
   readonly files: ReadonlySet<string>;
+  /** What those are called, without their folders. */
+  readonly fileNames: ReadonlySet<string>;
   /** Folders of records of what is to be undone. */
   readonly undo: readonly string[];
 }
@@ -33,7 +35,8 @@ export function readDataFolder(given: string): DataFolder {
       `--data-dir ${given}: expected the data folder of a driver, found no locks/controller.lock or locks/node-….lock in it; name the folder that \`serve --data-dir\` had`,
     );
   const undo = [layout.undo, ...namesOf(layout.nodes).map((name) => path.join(layout.nodes, name, 'undo'))];
-  return { root, layout, exists, files: exists ? filesOf(layout, undo) : new Set(), undo };
+  const found = exists ? filesOf(layout, undo) : new Map<string, string>();
+  return { root, layout, exists, files: new Set(found.keys()), fileNames: new Set(found.values()), undo };
 }
 
 /** Of what is gone, as much as is there: what the kernel remembers begins with that. */
@@ -62,16 +65,16 @@ function locksOf({ locks }: Layout): string[] {
     .map((name) => path.join(locks, name));
 }
 
-/** Never goes into a mount, which may hang, nor after a link. */
-function filesOf(layout: Layout, undo: readonly string[]): Set<string> {
-  const found = new Set<string>();
+/** Names by `fileKey`. Never goes into a mount, which may hang, nor after a link. */
+function filesOf(layout: Layout, undo: readonly string[]): Map<string, string> {
+  const found = new Map<string, string>();
   const device = fs.statSync(layout.root, { bigint: true }).dev;
   const look = (folder: string, depth: number): void => {
     for (const name of namesOf(folder)) {
       const file = path.join(folder, name);
       const stat = fs.lstatSync(file, { bigint: true, throwIfNoEntry: false });
       if (!stat || stat.dev !== device) continue;
-      if (stat.isFile()) found.add(fileKey(splitDevice(stat.dev), stat.ino));
+      if (stat.isFile()) found.set(fileKey(splitDevice(stat.dev), stat.ino), name);
       else if (stat.isDirectory() && depth > 1) look(file, depth - 1);
     }
   };

@@ -9,6 +9,11 @@ import { type DataFolder, fileKey } from './data-folder';
 const DELETED = ' (deleted)';
 const KEY = '[0-9a-f]{32}';
 
+/** Whether it is worth asking, by the path that the kernel tells: another container has the folder at another place. */
+export function mayBeOurs(file: string, { root, fileNames }: DataFolder): boolean {
+  return file.startsWith(`${root}/`) || fileNames.has(path.basename(file));
+}
+
 /**
  * Whether a loop device is over a file of the folder: one that is there by its inode; one that was deleted by its whole
  * name, of a form that only a driver makes.

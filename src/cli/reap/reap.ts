@@ -9,7 +9,7 @@ import type { Log } from '../../util/log';
 import { Freezer } from '../../volumes/freezer';
 import type { DataFolder } from './data-folder';
 import { childOf, hides, mountedElsewhere } from './in-the-way';
-import { isOurLoop, loopOf, ourMounts } from './ours';
+import { isOurLoop, loopOf, mayBeOurs, ourMounts } from './ours';
 import type { Step } from './report';
 import { stale } from './sockets';
 
@@ -65,7 +65,7 @@ export async function attempt(
 }
 
 async function loopsOf(host: Host, folder: DataFolder): Promise<LoopStatus[]> {
-  return (await host.loops.list()).filter((loop) => isOurLoop(loop, folder));
+  return (await host.loops.list((file) => mayBeOurs(file, folder))).filter((loop) => isOurLoop(loop, folder));
 }
 
 const indexes = (loops: readonly LoopStatus[]) => new Set(loops.map(({ index }) => index));

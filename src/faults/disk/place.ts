@@ -1,7 +1,7 @@
 import * as fs from 'node:fs/promises';
 import * as path from 'node:path';
 import { letGo } from '../../backends/let-go';
-import type { Host, LoopStatus } from '../../host/host';
+import type { Host } from '../../host/host';
 import { ensureFolder, namesIn } from '../../util/files';
 import { keyOf } from '../../util/keys';
 import type { DiskTarget, PreparedDisk } from './target';
@@ -82,7 +82,7 @@ export async function recoverConditions(host: Host, undoFolder: string): Promise
  */
 async function remove(host: Host, folder: string): Promise<void> {
   if (!(await fs.stat(folder).catch(() => undefined))) return;
-  const loops = (await host.loops.list()).filter((loop) => isIn(folder, loop));
+  const loops = await host.loops.list((file) => isIn(folder, file));
   const devices = new Set(loops.map((loop) => loop.path));
   const mounts = (await host.mounts.list()).reverse();
   for (const { mountPoint, source } of mounts)
@@ -101,6 +101,6 @@ async function clear(folder: string): Promise<void> {
   await fs.rmdir(folder);
 }
 
-function isIn(folder: string, { backing }: LoopStatus): boolean {
-  return path.dirname(backing.path.replace(/ \(deleted\)$/, '')) === folder;
+function isIn(folder: string, file: string): boolean {
+  return path.dirname(file) === folder;
 }

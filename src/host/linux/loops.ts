@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
+import { errnoOf } from '../../util/files';
 import { HostError, type LoopDevice, type LoopDevices, type LoopStatus } from '../host';
 import { describeErrno, IOCTL, isErrno, type Libc, O, S_IF } from '../libc';
 import { Limiter } from '../libc/limiter';
@@ -130,11 +131,15 @@ export function createLoopDevices(libc: Libc, nodes: LoopNodes): LoopDevices {
         await ioctl(node, 'BLKRASET', kib * 2);
       }),
 
-    async list() {
+    async list(about = () => true) {
       const indexes = readdirSync('/sys/block')
         .map((name) => /^loop(\d+)$/.exec(name)?.[1])
         .filter((digits) => digits !== undefined)
         .map(Number)
+        .filter((index) => {
+          const file = backingPath(index);
+          return file !== null && about(file);
+        })
         .sort((a, b) => a - b);
       const all = await Promise.all(indexes.map(status));
       return all.filter((found) => found !== null);
@@ -163,13 +168,18 @@ function isAttached(index: number): boolean {
   return backingPath(index) !== null;
 }
 
-/** The whole path of the backing file; ` (deleted)` behind it when it was unlinked. Null when none is attached. */
+/**
+ * The whole path of the backing file; ` (deleted)` behind it when it was unlinked, empty when it is longer than a page
+ * (drivers/block/loop.c, d_path). Null when none is attached.
+ */
 function backingPath(index: number): string | null {
   try {
     // /sys answers from memory: it never waits.
     return readFileSync(`/sys/block/loop${index}/loop/backing_file`, 'utf8').replace(/\n$/, '');
   } catch (error) {
-    if (['ENOENT', 'ENXIO', 'ENODEV'].includes((error as NodeJS.ErrnoException).code ?? '')) return null;
+    const code = errnoOf(error);
+    if (code === 'ENOENT' || code === 'ENXIO' || code === 'ENODEV') return null;
+    if (code === 'ENAMETOOLONG') return '';
     throw error;
   }
 }

@@ -97,8 +97,9 @@ export function createMemoryLoops(): MemoryLoops {
       attached(index, 'BLKRASET').readAheadKib = kib;
     },
 
-    async list() {
-      return [...loops.values()].sort((a, b) => a.index - b.index).map(statusOf);
+    async list(about = () => true) {
+      const wanted = [...loops.values()].filter(({ backing }) => about(backing.path));
+      return wanted.sort((a, b) => a.index - b.index).map(statusOf);
     },
   };
 

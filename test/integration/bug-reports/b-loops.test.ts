@@ -16,9 +16,7 @@ function withoutNodes(own: (dev: string) => string) {
   machine.run('mount', '-t', 'tmpfs', '-o', 'ro', 'tmpfs', dev);
   const nodes = new LoopNodes(libc, { dev, own: own(dev) });
   const loops = createLoopDevices(libc, nodes);
-  // A start looks at every device that is attached, also to files of others: whether there are any is chance.
-  const { list } = machine.host.loops;
-  return { host: { ...machine.host, loops: { ...loops, list } }, end: () => machine.run('umount', dev) };
+  return { host: { ...machine.host, loops }, end: () => machine.run('umount', dev) };
 }
 
 describe('BL-059: what an earlier life left in the folder of our own nodes', () => {
@@ -59,6 +57,19 @@ describe('BL-059: what an earlier life left in the folder of our own nodes', () 
 });
 
 describe('BL-065: where no loop device has a node', () => {
+  it('devices of others are none of our business', async () => {
+    const file = path.join(machine.folder('others'), 'theirs.img');
+    fs.writeFileSync(file, Buffer.alloc(1024 * 1024));
+    const theirs = await machine.host.loops.attach(file, { readOnly: true, autoclear: true });
+    const { host, end } = withoutNodes((dev) => path.join(dev, 'own'));
+    await expect(host.loops.status(theirs.index)).rejects.toThrow(/has no node and none can be made/);
+    const driver = await machine.start({ host });
+    expect(await driver.csi.Probe({})).toMatchObject({ ready: { value: true } });
+    await driver.stop();
+    end();
+    await theirs.release();
+  });
+
   it.each([KINDS.block, KINDS.ext4])(
     'a $name volume is made, its stage says what to do, and it can be deleted',
     async (kind) => {
