@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import * as path from 'node:path';
 import pino, { type Logger } from 'pino';
 import type { BackendName } from '../backends/backend';
-import { type ControlOptions, ControlServer } from '../control';
+import type { ControlOptions, ControlServer } from '../control';
 import type { Host } from '../host/host';
 import { Driver } from '../server/driver';
 import { systemClock } from '../util/clock';
@@ -33,13 +33,14 @@ export async function run(args: ServeArguments): Promise<void> {
   await stopped;
 }
 
-/** After the CSI socket listens: nobody waits for the control API to come up. */
+/** Loaded and started after the CSI socket listens: no CO waits for the control API to come up. */
 async function startControl(
   driver: Driver,
   options: ControlOptions | undefined,
 ): Promise<ControlServer | undefined> {
   if (options === undefined) return undefined;
   try {
+    const { ControlServer } = require('../control') as typeof import('../control');
     return await ControlServer.start(driver, options);
   } catch (error) {
     await driver.stop();
