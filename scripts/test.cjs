@@ -8,6 +8,7 @@ const os = require('node:os');
 const path = require('node:path');
 
 const { leftBehind, snapshot } = require('./lib/machine.cjs');
+const { cases } = require('./lib/phases/cases.cjs');
 const { lint, types } = require('./lib/phases/checks.cjs');
 const { e2e } = require('./lib/phases/e2e.cjs');
 const { endurance } = require('./lib/phases/endurance.cjs');
@@ -23,7 +24,7 @@ const root = path.join(__dirname, '..');
 const JEST = jestPhases(root);
 
 /** In the order they run: what is quick to fail comes first. */
-const PHASES = { lint, types, ...JEST, endurance, sanity, e2e, guest };
+const PHASES = { lint, types, ...JEST, cases, endurance, sanity, e2e, guest };
 
 const USAGE = `usage: npm test -- [--only PHASE[,PHASE...]] [pattern of test files...] [-- arguments for jest]
 phases: ${Object.keys(PHASES).join(', ')}
