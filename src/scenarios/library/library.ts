@@ -14,7 +14,7 @@ import { SharedMachines } from './shared-machines';
 import { documentsOf, type Source, stampOf } from './source';
 import { Sources } from './sources';
 import { StateFile } from './state-file';
-import { type Switches, SwitchesFile } from './switches';
+import { ask, askedSince, type Switches, SwitchesFile } from './switches';
 import { Watcher } from './watcher';
 
 export interface LibraryOptions {
@@ -153,8 +153,8 @@ export class Library {
     const { engine } = this.options;
     const before = this.seen;
     this.seen = now;
-    if (now.resets.count > before.resets.count) engine.reset(now.resets.what || undefined);
-    if (now.releases.count > before.releases.count) engine.release(now.releases.what || undefined);
+    for (const name of askedSince(before.resets, now.resets)) engine.reset(name || undefined);
+    for (const name of askedSince(before.releases, now.releases)) engine.release(name || undefined);
     this.machines.take(before, now);
   }
 
@@ -287,7 +287,7 @@ export class Library {
     if (name !== undefined) this.find(name);
     await this.changeOrHere(
       (switches) => {
-        switches.resets = { count: switches.resets.count + 1, what: name ?? '' };
+        ask(switches.resets, name);
         this.machines.forget(switches, name);
       },
       () => this.options.engine.reset(name),
@@ -305,7 +305,7 @@ export class Library {
       .filter((call) => call.kind === 'hang' && (name === undefined || call.scenario === name)).length;
     await this.changeOrHere(
       (switches) => {
-        switches.releases = { count: switches.releases.count + 1, what: name ?? '' };
+        ask(switches.releases, name);
       },
       () => this.options.engine.release(name),
     );

@@ -9,11 +9,30 @@ export interface Switches {
   version: 1;
   /** `at` is when; without `armed` it was put then, and is armed if its text says so. */
   scenarios: Record<string, { armed?: boolean; at: string }>;
-  /** Grow by one whenever somebody asks; `what` is the scenario, or '' for all. */
-  resets: { count: number; what: string };
-  releases: { count: number; what: string };
+  /** How often somebody asked, by scenario, or by '' for all: of two who ask at once neither may hide the other. */
+  resets: Asked;
+  releases: Asked;
   /** States of machines that are no longer the initial ones: by the fingerprint of the scenario, then by machine. */
   machines: Record<string, Record<string, string>>;
+}
+
+export type Asked = Record<string, number>;
+
+/** Somebody asks it of a scenario, or of all. */
+export function ask(asked: Asked, scenario = ''): void {
+  asked[scenario] = timesAsked(asked, scenario) + 1;
+}
+
+/** Of what somebody asked between two readings; all ('') come first. */
+export function askedSince(before: Asked, now: Asked): string[] {
+  return Object.keys(now)
+    .filter((scenario) => timesAsked(now, scenario) > timesAsked(before, scenario))
+    .sort();
+}
+
+/** A scenario may have the name of something that every object has. */
+function timesAsked(asked: Asked, scenario: string): number {
+  return Object.hasOwn(asked, scenario) ? (asked[scenario] ?? 0) : 0;
 }
 
 /** `<data-dir>/scenarios/.switches.json`. */
@@ -33,8 +52,8 @@ export class SwitchesFile {
     const empty: Switches = {
       version: 1,
       scenarios: {},
-      resets: { count: 0, what: '' },
-      releases: { count: 0, what: '' },
+      resets: {},
+      releases: {},
       machines: {},
     };
     const text = readIfThere(this.file);

@@ -115,6 +115,26 @@ describe('what is put, armed and disarmed', () => {
     await hung;
   });
 
+  it('what is asked of one scenario at the same moment hides nothing that is asked of all, or of another', async () => {
+    const dataDir = await drivers.folder();
+    const host = createMemoryHost();
+    const controller = await drivers.start({ dataDir, host, profile: 'controller' });
+    const node = await drivers.start({ dataDir, host, profile: 'node' });
+    const { scenarios } = controller.driver;
+    const once = (code: string, rpc: string) =>
+      `  rules: [{name: r, match: {rpc: ${rpc}}, sequence: "1*${code}"}]`;
+    await scenarios.put(scenarioText('constructor', once('ABORTED', 'Probe')));
+    await scenarios.put(scenarioText('two', once('INTERNAL', 'NodeGetInfo')));
+    const info = () => node.csi.NodeGetInfo().catch(({ codeName }: { codeName: string }) => codeName);
+    for (const second of [undefined, 'constructor']) {
+      node.driver.scenarios.refresh();
+      expect([await probe(node), await info()]).toEqual(['ABORTED', 'INTERNAL']);
+      await Promise.all([scenarios.reset(second), scenarios.reset('two')]);
+    }
+    node.driver.scenarios.refresh();
+    expect([await probe(node), await info()]).toEqual(['ABORTED', 'INTERNAL']);
+  });
+
   it('a machine that one process moves is moved in the others, and in those that start later', async () => {
     const dataDir = await drivers.folder();
     const host = createMemoryHost();
