@@ -10,6 +10,7 @@ import type { Log } from '../util/log';
 import type { Segments } from '../volumes/records';
 import type { FaultGate } from './gate';
 import type { ProcessHooks } from './process-control';
+import type { RegistrationOptions } from './registration/registration';
 import type { SecretPolicy } from './secrets';
 
 /** The kubelet on this node, and whether to register with it. */
@@ -47,6 +48,8 @@ export interface DriverOptions {
   durability: Durability;
   host: Host;
   clock: Clock;
+  /** What it waits for beside its calls: ends of scenarios, times of rules, the registration. Left out: `clock`. */
+  timers?: Clock;
   log: Log;
   /** Files and folders of scenarios for this process alone, besides those of the data folder. */
   scenarios?: readonly string[];
@@ -60,6 +63,8 @@ export interface DriverOptions {
   aroundGate?: (gate: FaultGate) => FaultGate;
   /** Left out: the driver knows of no kubelet, and somebody else registers it (node-driver-registrar). */
   kubelet?: KubeletOptions | undefined;
+  /** In place of sockets in a kubelet's folder: for a kubelet in the same process. Not beside `kubelet.register`. */
+  registration?: Pick<RegistrationOptions, 'place' | 'endpoint' | 'sockets'>;
   /** Told when rules may have fired or machines changed. */
   onScenarioChange?: () => void;
   /** The process may end while the socket is open: for a driver that is not what its process is for. */

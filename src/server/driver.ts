@@ -26,6 +26,7 @@ import { registrationHandlers } from './registration/handlers';
 import { clearPlace, findPlace, type RegistrationPlace } from './registration/place';
 import { mountsReachKubelet } from './registration/propagation';
 import { Registration } from './registration/registration';
+import { ServedSockets } from './registration/served-sockets';
 import { ScenarioGate } from './scenario-gate';
 import { UnixSocket } from './socket';
 
@@ -61,20 +62,31 @@ export class Driver {
       save: () => this.save(),
       closeSocket: (ms) => this.closeSocket(ms),
     };
-    if (kubelet?.place)
+    const timers = options.timers ?? clock;
+    const { place } = kubelet ?? {};
+    if (place)
       this.registration = new Registration({
-        place: kubelet.place,
+        place,
         endpoint: options.kubelet?.endpoint ?? options.socket,
-        definition: loadRegistration(),
-        clock,
+        clock: timers,
         log,
-        keepaliveMs: options.keepaliveMs ?? KEEPALIVE_MS,
-        pipeline: () => this.pipeline,
         event,
+        sockets: (spokeAndLeft) =>
+          new ServedSockets({
+            place,
+            definition: loadRegistration(),
+            log,
+            keepaliveMs: options.keepaliveMs ?? KEEPALIVE_MS,
+            pipeline: () => this.pipeline,
+            spokeAndLeft,
+          }),
       });
+    else if (options.registration)
+      this.registration = new Registration({ ...options.registration, clock: timers, log, event });
     const node = new NodeGauge(env);
     this.engine = new Engine({
       clock,
+      timers,
       process: (options.processControl ?? ownProcess)(hooks),
       registration: this.registration,
       node: () => node.facts(),
@@ -201,7 +213,7 @@ export class Driver {
     const reopening = new AbortController();
     this.reopening = reopening;
     if (ms === undefined) return;
-    void this.options.clock.sleep(ms, reopening.signal).then(
+    void (this.options.timers ?? this.options.clock).sleep(ms, reopening.signal).then(
       () => this.reopenSocket(),
       () => undefined,
     );

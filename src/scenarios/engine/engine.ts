@@ -25,6 +25,8 @@ export type EngineEvent =
 
 export interface EngineOptions {
   clock: Clock;
+  /** Waits for what no call waits for: ends of scenarios, times of rules. Left out: `clock`. */
+  timers?: Clock;
   process: ProcessControl;
   /** Left out: the driver does not register itself. */
   registration?: RegistrationControl | undefined;
@@ -47,13 +49,13 @@ export class Engine {
   readonly totals = new Map<string, number>();
 
   constructor(private readonly options: EngineOptions) {
-    const { clock, event } = options;
+    const { clock, timers = clock, event } = options;
     this.held = new HeldCalls(clock);
-    this.scenarios = new ScenarioSet({ clock, event, letGoOf: (name) => this.letGoOf(name) });
+    this.scenarios = new ScenarioSet({ clock: timers, event, letGoOf: (name) => this.letGoOf(name) });
     const call = this.callOfTime();
     const world = this.world();
     this.timed = new TimedRules({
-      clock: options.clock,
+      clock: timers,
       holds: (state) => isActive(state.scenario, world.now()) && testTime(state, call, world) === undefined,
       untilChange: (state) => untilOtherTime(state, call, world),
       began: (state) => this.actByTime(state),

@@ -1,28 +1,29 @@
-import type { Socket } from 'node:net';
-import type { RegistrationDefinition } from '../../csi/gen/pluginregistration/Registration';
 import type { RegistrationControl } from '../../scenarios/engine/actions/action';
 import type { RegistrationAct } from '../../scenarios/model';
 import type { Clock } from '../../util/clock';
 import type { Log } from '../../util/log';
-import type { Pipeline } from '../pipeline';
 import { adviceOn } from './advice';
 import { type ActedBy, RegistrationHolds } from './holds';
-import type { RegistrationPlace } from './place';
-import { RegistrationServer } from './server';
-import { RegistrationSockets } from './sockets';
+import type { ShownSockets } from './sockets';
 
 /** `waiting`: the kubelet has not said anything yet, or is to believe that the plugin is gone. */
 export type RegistrationState = 'waiting' | 'registered' | 'refused';
 
+/** Paths of the sockets, as the kubelet sees them. */
+export interface RegistrationFiles {
+  readonly socket: { readonly file: string };
+  /** A second one with the same driver's name, for rules. */
+  readonly second: { readonly file: string };
+}
+
 export interface RegistrationOptions {
-  place: RegistrationPlace;
+  place: RegistrationFiles;
   /** Path of the CSI socket as the kubelet sees it. */
   endpoint: string;
-  definition: RegistrationDefinition;
   clock: Clock;
   log: Log;
-  keepaliveMs: number;
-  pipeline(): Pipeline;
+  /** @param spokeAndLeft to be told of a client that connected, sent bytes and made no call. */
+  sockets(spokeAndLeft: (bytes: number) => void): ShownSockets;
   event(event: RegistrationEvent, details: object): void;
 }
 
@@ -50,8 +51,7 @@ const LONGEST_PAUSE_MS = 120_000;
 
 /** This plugin at the kubelet: its sockets in plugins_registry, what the kubelet said, and what rules make of it. */
 export class Registration implements RegistrationControl {
-  private readonly sockets: RegistrationSockets;
-  private readonly servers = new Map<string, RegistrationServer>();
+  private readonly sockets: ShownSockets;
   private readonly holds: RegistrationHolds;
   private state: RegistrationState = 'waiting';
   private since: number;
@@ -64,13 +64,9 @@ export class Registration implements RegistrationControl {
   private renewal: AbortController | undefined;
 
   constructor(private readonly options: RegistrationOptions) {
-    const { place, clock, log } = options;
+    const { clock, sockets } = options;
     this.since = clock.now();
-    this.sockets = new RegistrationSockets({
-      place,
-      log,
-      connected: (connection, file) => this.serve(connection, file),
-    });
+    this.sockets = sockets((bytes) => this.noticeOldKubelet(bytes));
     this.holds = new RegistrationHolds(clock, () => this.change());
   }
 
@@ -96,8 +92,7 @@ export class Registration implements RegistrationControl {
   }
 
   close(): void {
-    for (const server of this.servers.values()) server.close();
-    this.servers.clear();
+    this.sockets.close();
   }
 
   /** Ends as a killed process does: the kubelet goes on believing in the file that is left. */
@@ -174,26 +169,10 @@ export class Registration implements RegistrationControl {
     this.since = this.options.clock.now();
   }
 
-  private serve(connection: Socket, file: string): void {
-    let server = this.servers.get(file);
-    if (!server) {
-      const { pipeline, definition, keepaliveMs } = this.options;
-      server = new RegistrationServer(pipeline(), definition, file, keepaliveMs);
-      this.servers.set(file, server);
-    }
-    server.take(connection);
-    this.noticeSilent(connection);
-  }
-
-  /** A client whose `:authority` is a path is refused before any of our code runs: it speaks, and makes no call. */
-  private noticeSilent(connection: Socket): void {
-    const { pipeline, log } = this.options;
-    const before = pipeline().callCount;
-    connection.once('close', () => {
-      if (!this.running || connection.bytesRead === 0 || pipeline().callCount > before) return;
-      log.warn({ bytes: connection.bytesRead }, OLD_KUBELET);
-      if (this.state === 'waiting') this.why = OLD_KUBELET;
-    });
+  private noticeOldKubelet(bytes: number): void {
+    if (!this.running) return;
+    this.options.log.warn({ bytes }, OLD_KUBELET);
+    if (this.state === 'waiting') this.why = OLD_KUBELET;
   }
 
   /**

@@ -12,6 +12,19 @@ import type { RegistrationPlace, SocketPlace } from './place';
  */
 export type Appearance = 'serving' | 'absent' | 'dead' | 'silent';
 
+/** What stands for the sockets in a kubelet's plugins_registry. Not to be called again before it is done. */
+export interface ShownSockets {
+  readonly appearance: Appearance;
+  /** @param second another socket of the same driver, beside the first. */
+  show(main: Appearance, second: boolean): Promise<void>;
+  /** Removes the socket and makes it again: a kubelet that has refused looks at it anew. */
+  renew(): Promise<void>;
+  /** Ends as a killed process does: the files stay. */
+  leave(): void;
+  /** Cuts off who is connected. */
+  close(): void;
+}
+
 export interface SocketsOptions {
   place: RegistrationPlace;
   log: Log;
