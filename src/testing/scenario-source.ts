@@ -2,7 +2,6 @@ import { existsSync, readdirSync, statSync } from 'node:fs';
 import * as path from 'node:path';
 import type { Problem } from '../scenarios/language';
 import { ScenarioProblems } from '../scenarios/library/library';
-import { documentsOf } from '../scenarios/library/source';
 import type { RuleSpec, ScenarioSpec } from './scenario-types';
 
 /**
@@ -58,13 +57,12 @@ function oneLine(rule: string, name: string): ScenarioText[] {
 
 /** @param told where a mistake is: in what a person wrote as lines, or as an object. */
 function parsed(text: string, file: string, told: 'lines' | 'paths'): ScenarioText[] {
-  const { scenarios, problems } = language().parseScenarios(text, file);
+  const { scenarios, texts, problems } = language().parseScenarios(text, file);
   if (problems.some(({ severity }) => severity === 'error'))
     throw told === 'lines' ? new ScenarioProblems(problems) : new SpecError(problems);
-  const documents = documentsOf(text);
   return scenarios.map(({ name, rules }, i) => ({
     name,
-    text: documents[i] ?? text,
+    text: texts[i] ?? text,
     rules: rules.map((rule) => `${name}/${rule.name}`),
   }));
 }

@@ -16,6 +16,8 @@ export { formatProblem, type Problem } from './problems';
 export interface ParsedScenarios {
   /** Empty when one of the problems is an error. */
   readonly scenarios: Scenario[];
+  /** The text of each of them alone, in the same order; none where there was no text. */
+  readonly texts: string[];
   /** In the order of the file. */
   readonly problems: Problem[];
 }
@@ -24,22 +26,27 @@ export interface ParsedScenarios {
 export function parseScenarios(text: string, file: string): ParsedScenarios {
   const { documents, problems } = readDocuments(text, file);
   const scenarios: Scenario[] = [];
+  const texts: string[] = [];
   const all = [...problems];
-  for (const { value, report } of documents) {
+  for (const { value, report, text: own } of documents) {
     const scenario = buildScenario(value, report);
     if (scenario !== undefined && scenarios.some(({ name }) => name === scenario.name))
       report.error(['metadata', 'name'], `the name "${scenario.name}" is used twice in this file`);
-    if (scenario !== undefined) scenarios.push(scenario);
+    if (scenario !== undefined) {
+      scenarios.push(scenario);
+      texts.push(own);
+    }
     all.push(...report.problems);
   }
   if (documents.length === 0 && problems.length === 0) all.push(nothing(file));
-  return { scenarios: hasErrors(all) ? [] : scenarios, problems: ordered(all) };
+  const failed = hasErrors(all);
+  return { scenarios: failed ? [] : scenarios, texts: failed ? [] : texts, problems: ordered(all) };
 }
 
 /** The same for a file, which may be anything at all. Never throws. */
 export function parseScenarioFile(file: string): ParsedScenarios {
   const read = readScenarioFile(file);
-  return 'text' in read ? parseScenarios(read.text, file) : { scenarios: [], problems: [read] };
+  return 'text' in read ? parseScenarios(read.text, file) : { scenarios: [], texts: [], problems: [read] };
 }
 
 /** The same for a document that is there as plain data: problems have a path and no line. */
@@ -47,7 +54,7 @@ export function parseScenarioObject(document: unknown, name: string): ParsedScen
   const report = new Report(name, nowhere);
   const scenario = buildScenario(document, report);
   const failed = scenario === undefined || hasErrors(report.problems);
-  return { scenarios: failed ? [] : [scenario], problems: ordered(report.problems) };
+  return { scenarios: failed ? [] : [scenario], texts: [], problems: ordered(report.problems) };
 }
 
 function nothing(file: string): Problem {

@@ -11,7 +11,7 @@ import type { Problem } from '../language';
 import { Arming, problemOf } from './arming';
 import { formatted, language } from './language';
 import { SharedMachines } from './shared-machines';
-import { documentsOf, type Source, stampOf } from './source';
+import { type Source, stampOf } from './source';
 import { Sources } from './sources';
 import { StateFile } from './state-file';
 import { ask, askedSince, type Switches, SwitchesFile } from './switches';
@@ -221,7 +221,7 @@ export class Library {
    * @throws ScenarioProblems
    */
   async put(text: string, file = 'scenario.yaml'): Promise<string[]> {
-    const { scenarios, problems } = language().parseScenarios(text, file);
+    const { scenarios, texts, problems } = language().parseScenarios(text, file);
     if (problems.some(({ severity }) => severity === 'error')) throw new ScenarioProblems(problems);
     for (const { name } of scenarios) {
       const there = this.sources.of(name);
@@ -233,13 +233,12 @@ export class Library {
           ),
         ]);
     }
-    const documents = documentsOf(text);
     const at = new Date(this.options.clock.now()).toISOString();
     await this.change(async (switches) => {
       for (const [index, { name }] of scenarios.entries()) {
         await writeFileAtomic(
           path.join(this.options.folder, `${name}.yaml`),
-          `${(documents[index] ?? text).replace(/^\n+/, '').trimEnd()}\n`,
+          texts[index] ?? text,
           'durable',
         );
         // The same text begins anew, too: by its file alone no process could tell that it was put again.

@@ -60,8 +60,3 @@ export function fingerprintOf(scenario: Scenario): string {
   });
   return createHash('sha256').update(text).digest('base64url').slice(0, 22);
 }
-
-/** The documents of a text. A line that begins with three dashes is always such a mark (YAML 1.2, §9.1.2). */
-export function documentsOf(text: string): string[] {
-  return text.split(/^---(?=\s|$)[^\n]*\n?/m).filter((document) => /^\s*[^#%\s]/m.test(document));
-}

@@ -268,6 +268,36 @@ describe('what comes again', () => {
   });
 });
 
+describe('a text of several documents', () => {
+  const named = (name: string, code: string) => scenarioText(name, failing(code));
+
+  it.each([
+    ['with marks between them', `${named('one', 'ABORTED')}---\n${named('two', 'INTERNAL')}`],
+    ['after one that is empty', `~\n---\n${named('one', 'ABORTED')}---\n${named('two', 'INTERNAL')}`],
+    ['with an end mark alone', `${named('one', 'ABORTED')}...\n${named('two', 'INTERNAL')}`],
+    [
+      'on the line of the mark',
+      `--- {apiVersion: fake-csi/v1, kind: Scenario, metadata: {name: one}, spec: {rules: [{name: r, match: {rpc: Probe}, sequence: ABORTED}]}}\n--- # second\n${named('two', 'INTERNAL')}`,
+    ],
+    [
+      'with directives',
+      `%YAML 1.2\n---\n${named('one', 'ABORTED')}...\n%YAML 1.2\n---\n${named('two', 'INTERNAL')}`,
+    ],
+  ])('%s is put as what it says, each in a file of its own', async (_how, text) => {
+    const driver = await drivers.start();
+    const { scenarios } = driver.driver;
+    expect(await scenarios.put(text)).toEqual(['one', 'two']);
+    expect(scenarios.problems()).toEqual([]);
+    expect(scenarios.list().map(({ name, file }) => [name, path.basename(file)])).toEqual([
+      ['one', 'one.yaml'],
+      ['two', 'two.yaml'],
+    ]);
+    expect(await probe(driver)).toBe('ABORTED');
+    await scenarios.remove('one');
+    expect(await probe(driver)).toBe('INTERNAL');
+  });
+});
+
 describe('many at once', () => {
   it('put and remove the same scenario: each has its turn', async () => {
     const driver = await drivers.start();
