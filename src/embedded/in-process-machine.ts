@@ -1,14 +1,19 @@
 import { createHash } from 'node:crypto';
 import * as path from 'node:path';
+import type { CsiClient } from '../csi/client';
+import type { RegistrationDefinition } from '../csi/gen/pluginregistration/Registration';
 import type { CsiDefinitions } from '../csi/load';
 import { createMemoryHost, type MemoryControl } from '../host/memory';
 import { type CallServer, InProcessConnections } from '../kubelet/in-process-client';
 import type { NodeMachine } from '../kubelet/machine';
-import { Driver } from '../server/driver';
+import { PluginsFolder } from '../kubelet/pluginmanager/plugins-folder';
+import { DEFAULT_DRIVER_NAME } from '../server/defaults';
+import { Driver, type DriverOptions } from '../server/driver';
 import type { UnaryMethod } from '../services/index';
 import type { Turns } from '../util/turns';
 import type { VirtualClock } from '../util/virtual-clock';
 import { driverOptions, type EmbeddedDriverOptions } from './driver-options';
+import { FolderSockets } from './folder-sockets';
 import { hostMountView } from './host-mount-view';
 import { Life } from './life';
 import { type TrackedHost, trackedHost } from './tracked-host';
@@ -18,8 +23,11 @@ export interface InProcessMachineOptions {
   readonly clock: VirtualClock;
   readonly turns: Turns;
   readonly definitions: CsiDefinitions;
+  readonly registration: RegistrationDefinition;
   readonly dataDir: string;
   readonly socket: string;
+  /** The node's plugins_registry; undefined: no kubelet is to know of this driver. */
+  readonly registry: string | undefined;
   readonly seed: number;
   /** Scenario files for this driver. */
   readonly scenarios: readonly string[];
@@ -37,11 +45,11 @@ export class InProcessMachine {
   private boots = 0;
   private living: { driver: Driver; life: Life } | undefined;
   private readonly connections: InProcessConnections;
+  private readonly plugins = new PluginsFolder();
 
   constructor(private readonly options: InProcessMachineOptions) {
-    const { clock, turns, definitions, socket } = options;
     this.kernel = this.boot();
-    this.connections = new InProcessConnections({ clock, turns, definitions, socket });
+    this.connections = new InProcessConnections(options);
   }
 
   /** A machine that has just started: nothing is mounted. */
@@ -64,7 +72,8 @@ export class InProcessMachine {
 
   private async start(): Promise<void> {
     const { clock, turns, definitions, dataDir, socket, scenarios, start, nodeName } = this.options;
-    const life = new Life(turns.clock(clock), () => this.died());
+    const life = new Life(turns.clock(clock), () => this.died(), clock);
+    const registration = this.registration();
     const { driver } = await Driver.start({
       ...driverOptions(
         { ...start, nodeId: nodeName },
@@ -73,15 +82,35 @@ export class InProcessMachine {
       // Whichever process it is, it speaks for the whole plugin.
       advertise: 'all',
       clock: life.clock,
+      timers: life.timers,
       scenarios,
-      processControl: life.processControl,
+      // A rule that acts by time has no turn.
+      processControl: (hooks) => life.processControl({ ...hooks, save: () => turns.track(hooks.save()) }),
       aroundGate: life.aroundGate,
+      ...(registration && { registration }),
     });
     this.living = { driver, life };
     const { pipeline } = driver;
     const server: CallServer = (method, request, incoming) =>
       pipeline.unary(method as UnaryMethod, request as never, incoming) as never;
     this.connections.serve(server);
+  }
+
+  private get driverName(): string {
+    return this.options.start.driverName ?? DEFAULT_DRIVER_NAME;
+  }
+
+  /** As with `serve --register`: the driver itself puts its sockets where the kubelet looks. */
+  private registration(): DriverOptions['registration'] {
+    const { registry, socket } = this.options;
+    if (registry === undefined) return undefined;
+    const place = {
+      socket: { file: path.join(registry, `${this.driverName}-reg.sock`) },
+      second: { file: path.join(registry, `${this.driverName}-reg2.sock`) },
+    };
+    const connect = (file: string) => this.connections.connectRegistration(file);
+    const sockets = new FolderSockets({ folder: this.plugins, place, connect });
+    return { place, endpoint: socket, sockets: () => sockets };
   }
 
   /** A rule ended the process: the container comes back. */
@@ -131,6 +160,14 @@ export class InProcessMachine {
     if (living) await this.options.turns.run(() => living.driver.scenarios.put(text, `${name}.yaml`));
   }
 
+  private connect(endpoint = this.options.socket): CsiClient {
+    const { connections, options, plugins } = this;
+    if (endpoint === options.socket) return connections.connect();
+    // Whoever names no endpoint is called where it has registered.
+    const isRegistration = plugins.listenerAt(endpoint) !== undefined;
+    return isRegistration ? connections.connectAmiss() : connections.connectElsewhere(endpoint);
+  }
+
   /** What happens to the machine from outside: who holds a mount, which one dies. */
   get control(): MemoryControl {
     return this.kernel.host.control;
@@ -143,7 +180,9 @@ export class InProcessMachine {
   get machine(): NodeMachine {
     return {
       mounts: hostMountView(() => this.kernel.host.mounts, true),
-      connect: () => this.connections.connect(),
+      connect: (endpoint) => this.connect(endpoint),
+      plugins: this.plugins,
+      driverName: this.driverName,
       power: {
         restartDriver: () => this.restartDriver(),
         killDriver: () => this.killDriver(),

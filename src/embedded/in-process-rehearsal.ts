@@ -2,9 +2,11 @@ import * as fs from 'node:fs';
 import * as path from 'node:path';
 import type { MemoryControl } from '../host/memory';
 import type { Manifest } from '../kubelet/manifests/read';
+import { KubeletPaths } from '../kubelet/names';
 import { FIRST_NODE } from '../kubelet/rehearsal';
 import { virtualTime } from '../kubelet/time-keeper';
 import { Timeline } from '../kubelet/timeline/timeline';
+import { DEFAULT_DRIVER_NAME } from '../server/defaults';
 import { Turns } from '../util/turns';
 import { VirtualClock } from '../util/virtual-clock';
 import type { EmbeddedDriverOptions } from './driver-options';
@@ -13,9 +15,12 @@ import {
   cleaner,
   definitions,
   emptyFolder,
+  KUBELET_ROOT,
   type OpenedRehearsal,
   type OpenOptions,
+  registrationDefinition,
   rehearsalIn,
+  rootDirOf,
 } from './opened-rehearsal';
 import { temporaryFolder } from './temporary-folder';
 
@@ -42,10 +47,14 @@ export async function openInProcess(options: InProcessOptions): Promise<InProces
   const dataDir = path.join(scratch, 'data');
   const clock = new VirtualClock();
   const turns = new Turns();
+  const nodes = nodesOf(options.manifests);
+  const { driverName = DEFAULT_DRIVER_NAME } = options.start;
+  const asSeen = path.join(KUBELET_ROOT, 'plugins', driverName, 'csi.sock');
   const timeline = new Timeline(
     clock,
     cleaner(rootDir, [
       [dataDir, DATA_DIR],
+      ...[...nodes].map((name) => [socketOf(dataDir, name), asSeen] as const),
       [scratch, '/run'],
     ]),
   );
@@ -56,8 +65,10 @@ export async function openInProcess(options: InProcessOptions): Promise<InProces
       clock,
       turns,
       definitions: definitions(),
+      registration: registrationDefinition(),
       dataDir,
       socket: socketOf(dataDir, nodeName),
+      registry: services === 'controller' ? undefined : registryOf(rootDir, nodeName),
       seed: options.seed,
       scenarios: options.scenarios,
       start: { ...options.start, services },
@@ -73,7 +84,7 @@ export async function openInProcess(options: InProcessOptions): Promise<InProces
   };
   try {
     // With more nodes than one the controllers' plugin is a process of its own, as in a cluster: it outlives every node.
-    const isAlone = nodesOf(options.manifests).size <= 1;
+    const isAlone = nodes.size <= 1;
     const controllerMachine = isAlone ? undefined : await startMachine('controller', 'controller');
     const rehearsal = rehearsalIn(rootDir, options, {
       time: virtualTime(clock, turns),
@@ -102,6 +113,10 @@ export async function openInProcess(options: InProcessOptions): Promise<InProces
     await removeAll();
     throw error;
   }
+}
+
+function registryOf(rootDir: string, nodeName: string): string {
+  return new KubeletPaths(rootDirOf(rootDir, nodeName)).registrationSockets;
 }
 
 /** Nodes that pods name, and the first one. */

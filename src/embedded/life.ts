@@ -18,18 +18,20 @@ export class Life {
   /** Calls that are between two of those places, at work. */
   private readonly working = new Set<GateCall>();
   private readonly waiting = new Set<() => void>();
-  private readonly timers = new Set<AbortController>();
+  private readonly sleeping = new Set<AbortController>();
 
+  /** @param outerTimers what the driver waits by for something that is no call's. */
   constructor(
     private readonly outer: Clock,
     private readonly exited: (code: number) => void,
+    private readonly outerTimers = outer,
   ) {}
 
   /** From here on nothing goes on by itself. Resolves when no call is at work: what it has begun is done. */
   async end(): Promise<void> {
     this.isOver = true;
-    for (const timer of this.timers) timer.abort();
-    this.timers.clear();
+    for (const timer of this.sleeping) timer.abort();
+    this.sleeping.clear();
     if (this.working.size === 0) return;
     const patience = new AbortController();
     const quiet = new Promise<void>((resolve) => this.waiting.add(resolve));
@@ -39,27 +41,33 @@ export class Life {
   }
 
   /** Never wakes a sleeper of a life that is over. */
-  readonly clock: Clock = {
-    now: () => this.outer.now(),
-    monotonic: () => this.outer.monotonic(),
-    sleep: async (ms, signal) => {
-      if (this.isOver) return forever();
-      const timer = new AbortController();
-      const abort = () => timer.abort(signal?.reason);
-      if (signal?.aborted) abort();
-      signal?.addEventListener('abort', abort, { once: true });
-      this.timers.add(timer);
-      try {
-        await this.outer.sleep(ms, timer.signal);
-      } catch (error) {
-        if (this.isOver && !signal?.aborted) return forever();
-        throw error;
-      } finally {
-        this.timers.delete(timer);
-        signal?.removeEventListener('abort', abort);
-      }
-    },
-  };
+  readonly clock: Clock = this.ending(() => this.outer);
+  /** The same, beside the calls. */
+  readonly timers: Clock = this.ending(() => this.outerTimers);
+
+  private ending(outer: () => Clock): Clock {
+    return {
+      now: () => outer().now(),
+      monotonic: () => outer().monotonic(),
+      sleep: async (ms, signal) => {
+        if (this.isOver) return forever();
+        const timer = new AbortController();
+        const abort = () => timer.abort(signal?.reason);
+        if (signal?.aborted) abort();
+        signal?.addEventListener('abort', abort, { once: true });
+        this.sleeping.add(timer);
+        try {
+          await outer().sleep(ms, timer.signal);
+        } catch (error) {
+          if (this.isOver && !signal?.aborted) return forever();
+          throw error;
+        } finally {
+          this.sleeping.delete(timer);
+          signal?.removeEventListener('abort', abort);
+        }
+      },
+    };
+  }
 
   /** What rules may do to the process: to this life, since the process is the test's. */
   processControl = ({ save, closeSocket }: ProcessHooks): ProcessControl => ({

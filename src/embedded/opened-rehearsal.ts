@@ -1,6 +1,6 @@
 import * as fs from 'node:fs';
 import * as path from 'node:path';
-import { loadCsi } from '../csi/load';
+import { loadCsi, loadRegistration } from '../csi/load';
 import type { KubeletConfiguration } from '../kubelet/configuration';
 import type { Manifest } from '../kubelet/manifests/read';
 import { FIRST_NODE, Rehearsal, type RehearsalOptions } from '../kubelet/rehearsal';
@@ -30,10 +30,16 @@ export interface OpenOptions {
 
 /** The same for every rehearsal, and never changed: reading it takes 50 ms. */
 export const definitions = once(() => loadCsi());
+export const registrationDefinition = once(() => loadRegistration());
 
 /** Between the first node's folder and the name of another node. */
 const OTHER_NODE = '.of-';
-const KUBELET_ROOT = '/var/lib/kubelet';
+export const KUBELET_ROOT = '/var/lib/kubelet';
+
+/** @param rootDir of the first node's kubelet. */
+export function rootDirOf(rootDir: string, nodeName: string): string {
+  return nodeName === FIRST_NODE ? rootDir : `${rootDir}${OTHER_NODE}${nodeName}`;
+}
 
 /** @throws ManifestProblems */
 export function rehearsalIn(
@@ -47,7 +53,7 @@ export function rehearsalIn(
     seed: options.seed,
     manifests: options.manifests,
     ...(options.configuration && { configuration: options.configuration }),
-    rootDirOf: (nodeName) => (nodeName === FIRST_NODE ? rootDir : `${rootDir}${OTHER_NODE}${nodeName}`),
+    rootDirOf: (nodeName) => rootDirOf(rootDir, nodeName),
   });
 }
 

@@ -20,7 +20,8 @@ const LOOK_MS = 10_000;
 
 /** Writes what NodeGetInfo says of the node's limit into CSINode; its labels are left alone. @throws CsiError */
 async function update({ calls, api, nodeName, timeline }: AttachLimitSource, driver: string): Promise<void> {
-  const { max_volumes_per_node: limit } = await calls.call('NodeGetInfo', {}, calls.context(CSI_TIMEOUT_MS));
+  const context = calls.context(CSI_TIMEOUT_MS, undefined, driver);
+  const { max_volumes_per_node: limit } = await calls.call('NodeGetInfo', {}, context);
   const node = api.nodes.get(nodeName);
   if (!node?.csiDrivers.has(driver) || !setLimit(node, driver, limit)) return;
   const text = `CSINode ${nodeName}: ${driver} allocatable.count ${node.allocatable.get(driver) ?? 'without limit'}`;

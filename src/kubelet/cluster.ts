@@ -11,11 +11,14 @@ import { PodGarbageCollector } from './controllers/pod-garbage-collector';
 import { Provisioner } from './controllers/provisioner';
 import { Resizer } from './controllers/resizer';
 import { Scheduler } from './controllers/scheduler';
+import { CsiCalls } from './csi/calls';
 import { Events } from './events';
 import { Kubelet } from './kubelet';
 import type { MachineFor, NodeMachine } from './machine';
 import { KubeletPaths } from './names';
 import type { NodeObject } from './objects';
+import { NodeDriverRegistrar } from './pluginmanager/node-driver-registrar';
+import { PluginsFolder } from './pluginmanager/plugins-folder';
 import { Seeded } from './seeded';
 import type { Timeline } from './timeline/timeline';
 import type { KubeletVersion } from './versions';
@@ -39,6 +42,8 @@ export interface ClusterNode {
   readonly object: NodeObject;
   readonly machine: NodeMachine;
   readonly paths: KubeletPaths;
+  /** Its plugins_registry. */
+  readonly plugins: PluginsFolder;
   kubelet: Kubelet | undefined;
 }
 
@@ -67,7 +72,7 @@ export class Cluster {
     // Sidecars ask their plugin for its name once, whatever becomes of its registration with the kubelet.
     api.watch(() => {
       const [first] = this.nodes.values();
-      this.pluginName ??= first?.object.csiDrivers.keys().next().value;
+      this.pluginName ??= first?.machine.driverName ?? first?.object.csiDrivers.keys().next().value;
     });
     this.controllers = {
       api,
@@ -124,12 +129,30 @@ export class Cluster {
       object,
       machine,
       paths: new KubeletPaths(rootDirOf(name)),
+      plugins: machine.plugins ?? new PluginsFolder(),
       kubelet: undefined,
     };
     this.nodes.set(name, node);
     this.api.nodes.add(object);
+    if (!machine.plugins) this.startRegistrar(node);
     this.startKubelet(node);
     return node;
+  }
+
+  /** Beside a plugin that does not register itself. */
+  private startRegistrar({ machine, object, plugins, paths }: ClusterNode): void {
+    const { clock, timeline } = this.options;
+    const { signal } = this.life;
+    const nodeName = object.meta.name;
+    const connect = () => machine.connect();
+    const who = 'node-driver-registrar';
+    const calls = new CsiCalls({ clock, timeline, who, node: nodeName, signal, connect });
+    const rootDir = paths.root;
+    void new NodeDriverRegistrar({ clock, timeline, nodeName, rootDir, folder: plugins, calls, signal })
+      .run()
+      .catch((error: unknown) => {
+        if (!signal.aborted) throw error;
+      });
   }
 
   node(name: string): ClusterNode | undefined {
@@ -144,7 +167,7 @@ export class Cluster {
     if (node.kubelet) return;
     const { clock, isRealTime, version, timeline } = this.options;
     const { api, events, seeded } = this;
-    const { machine, paths, object } = node;
+    const { machine, paths, object, plugins } = node;
     const { name } = object.meta;
     timeline.add({ who: 'kubelet', node: name, kind: 'object', text: `kubelet ${version} started` });
     node.kubelet = new Kubelet({
@@ -159,7 +182,8 @@ export class Cluster {
       paths,
       mounts: machine.mounts,
       configuration: { ...DEFAULT_CONFIGURATION, ...this.options.configuration },
-      connect: () => machine.connect(),
+      plugins,
+      connect: (endpoint) => machine.connect(endpoint),
     });
   }
 

@@ -46,6 +46,9 @@ export const VOLUME_ATTACHMENT_WAIT_MS = 2 * MINUTE;
 
 /** pkg/kubelet/pluginmanager. */
 export const PLUGIN_MANAGER_LOOP_MS = SECOND;
+export const PLUGIN_DIAL_TIMEOUT_MS = 10 * SECOND;
+export const PLUGIN_GET_INFO_TIMEOUT_MS = SECOND;
+export const PLUGIN_NOTIFY_TIMEOUT_MS = 5 * SECOND;
 
 /** Defaults of external-provisioner, external-attacher and external-resizer: `--timeout` and the pauses of retries. */
 export const PROVISIONER_TIMEOUT_MS = 10 * SECOND;

@@ -1,9 +1,19 @@
 import type { CallOptions, CsiClient } from '../csi/client';
+import type { RegistrationDefinition } from '../csi/gen/pluginregistration/Registration';
 import type { CsiDefinitions } from '../csi/load';
-import { type Method, methods, type RequestOf, type ResponseOf, rpcs } from '../csi/rpcs';
+import {
+  type CsiMethod,
+  type Method,
+  methods,
+  type RequestOf,
+  type ResponseOf,
+  registrationMethods,
+  rpcs,
+} from '../csi/rpcs';
 import { Code, CsiError } from '../csi/status';
 import type { Clock } from '../util/clock';
 import type { Turns } from '../util/turns';
+import type { RegistrationClient } from './pluginmanager/plugins-folder';
 
 /** What a driver knows of a call that came without a socket. */
 export interface InProcessCall {
@@ -11,6 +21,8 @@ export interface InProcessCall {
   readonly signal: AbortSignal;
   readonly abandoned: boolean;
   readonly traceparent: undefined;
+  /** The registration socket that it came by; missing: the CSI socket. */
+  readonly via?: string;
 }
 
 /** A driver in this process: the one way that every call takes, without its socket. */
@@ -24,7 +36,8 @@ export interface InProcessOptions {
   readonly clock: Clock;
   readonly turns: Turns;
   readonly definitions: CsiDefinitions;
-  /** In messages: where the socket would be. */
+  readonly registration: RegistrationDefinition;
+  /** Where the CSI socket would be. */
   readonly socket: string;
 }
 
@@ -45,7 +58,8 @@ export class InProcessConnections {
   private readonly wires: Record<Method, Wire>;
 
   constructor(private readonly options: InProcessOptions) {
-    this.wires = Object.assign({}, ...Object.values(options.definitions)) as Record<Method, Wire>;
+    const { definitions, registration } = options;
+    this.wires = Object.assign({}, registration, ...Object.values(definitions)) as Record<Method, Wire>;
   }
 
   /** From here on calls arrive there. */
@@ -60,23 +74,40 @@ export class InProcessConnections {
   }
 
   connect(): CsiClient {
-    const unary = methods
-      .filter((method) => !rpcs[method].serverStreaming)
-      .map((method) => [
-        method,
-        (request: object = {}, options: CallOptions = {}) => this.call(method, request, options),
-      ]);
-    return Object.assign(Object.fromEntries(unary), { close: () => undefined }) as CsiClient;
+    return csiClient((method, request, options) => this.call(method, request, options, undefined));
   }
 
-  private async call(method: Method, request: object, { timeoutMs, signal }: CallOptions): Promise<object> {
+  /** Where nobody listens: there is no such file. */
+  connectElsewhere(endpoint: string): CsiClient {
+    return csiClient(async () => {
+      throw dialError(endpoint, 'no such file or directory');
+    });
+  }
+
+  /** To a registration socket, with calls that it does not serve. */
+  connectAmiss(): CsiClient {
+    return csiClient(async (method) => {
+      const { path } = rpcs[method];
+      throw new CsiError(Code.UNIMPLEMENTED, `The server does not implement the method ${path}`);
+    });
+  }
+
+  /** Of the plugin's registration socket at that path. */
+  connectRegistration(via: string): RegistrationClient {
+    return clientOf(registrationMethods, (method, request, options) =>
+      this.call(method, request, options, via),
+    ) as RegistrationClient;
+  }
+
+  private async call(
+    method: Method,
+    request: object,
+    { timeoutMs, signal }: CallOptions,
+    via: string | undefined,
+  ): Promise<object> {
     const { server } = this;
     const { clock, turns, socket } = this.options;
-    if (!server)
-      throw new CsiError(
-        Code.UNAVAILABLE,
-        `connection error: desc = "transport: Error while dialing: dial unix ${socket}: connect: connection refused"`,
-      );
+    if (!server) throw dialError(via ?? socket, 'connection refused');
     const wire = this.wires[method];
     const decoded = wire.requestDeserialize(wire.requestSerialize(request)) as RequestOf<Method>;
     const gone = new AbortController();
@@ -88,6 +119,7 @@ export class InProcessConnections {
         return gone.signal.aborted;
       },
       traceparent: undefined,
+      ...(via !== undefined && { via }),
     };
     return new Promise<object>((resolve, reject) => {
       const work = turns.start(() => server(method, decoded, incoming));
@@ -121,4 +153,26 @@ export class InProcessConnections {
         });
     });
   }
+}
+
+type Caller<M extends Method> = (method: M, request: object, options: CallOptions) => Promise<object>;
+
+function csiClient(call: Caller<CsiMethod>): CsiClient {
+  const unary = methods.filter((method) => !rpcs[method].serverStreaming);
+  return clientOf(unary, call) as CsiClient;
+}
+
+function clientOf<M extends Method>(names: readonly M[], call: Caller<M>): object {
+  const functions = names.map((method) => [
+    method,
+    (request: object = {}, options: CallOptions = {}) => call(method, request, options),
+  ]);
+  return { ...Object.fromEntries(functions), close: () => undefined };
+}
+
+function dialError(socket: string, why: string): CsiError {
+  return new CsiError(
+    Code.UNAVAILABLE,
+    `connection error: desc = "transport: Error while dialing: dial unix ${socket}: connect: ${why}"`,
+  );
 }

@@ -6,7 +6,7 @@ import type { ApiServer } from './api-server';
 import { rejectOverLimit, watchAttachLimit } from './attach-limit';
 import type { KubeletConfiguration } from './configuration';
 import { HOUSEKEEPING_MS, RECONCILER_LOOP_MS } from './constants';
-import { CsiCalls } from './csi/calls';
+import { type CallsOptions, CsiCalls } from './csi/calls';
 import type { MountView } from './csi/mount-view';
 import type { Events } from './events';
 import { Loop } from './loop';
@@ -14,7 +14,10 @@ import type { KubeletPaths } from './names';
 import { postNodeStatus } from './node-status';
 import { keyOfObject, type Pod } from './objects';
 import { cleanUpOrphans } from './orphans';
-import { PluginRegistration } from './plugin-registration';
+import { CsiPlugin } from './pluginmanager/csi-plugin';
+import { NodeInfoManager } from './pluginmanager/node-info-manager';
+import { PluginManager } from './pluginmanager/plugin-manager';
+import type { PluginsFolder } from './pluginmanager/plugins-folder';
 import { PodWorker, type PodWorkerHost } from './pod-worker';
 import type { Seeded } from './seeded';
 import { ServiceAccountTokens } from './service-account-tokens';
@@ -44,7 +47,9 @@ export interface KubeletOptions {
   readonly paths: KubeletPaths;
   readonly mounts: MountView;
   readonly configuration: KubeletConfiguration;
-  connect(): CsiClient;
+  /** Its plugins_registry. */
+  readonly plugins: PluginsFolder;
+  connect(endpoint: string | undefined): CsiClient;
 }
 
 /** One process of a kubelet, from its start to its end. What is to outlive it is on the disk and in the API server. */
@@ -65,7 +70,8 @@ export class Kubelet implements PodWorkerHost {
   readonly volumes: PodVolumes;
   readonly executor: OperationExecutor;
   readonly calls: CsiCalls;
-  readonly registration: PluginRegistration;
+  readonly csi: CsiPlugin;
+  readonly pluginManager: PluginManager;
   private readonly reconciler: Reconciler;
   private readonly behaviour: Behaviour;
   private readonly life = new AbortController();
@@ -74,7 +80,7 @@ export class Kubelet implements PodWorkerHost {
   private readonly unwatch: () => void;
 
   constructor(options: KubeletOptions) {
-    const { nodeName, api, clock, timeline, events, paths, mounts, connect, version } = options;
+    const { nodeName, api, clock, timeline, events, paths, mounts, plugins, version } = options;
     this.nodeName = nodeName;
     this.api = api;
     this.clock = clock;
@@ -90,19 +96,24 @@ export class Kubelet implements PodWorkerHost {
     const { signal } = this.life;
     // Everything that waits listens to it.
     setMaxListeners(0, signal);
-    const callsOf = (who: 'kubelet' | 'node-driver-registrar') =>
-      new CsiCalls({ clock, timeline, who, node: nodeName, signal, connect });
-    this.calls = callsOf('kubelet');
-    this.registration = new PluginRegistration({
-      api,
+    const callsOf = (connect: CallsOptions['connect']) =>
+      new CsiCalls({ clock, timeline, who: 'kubelet', node: nodeName, signal, connect });
+    this.calls = callsOf((driver) => options.connect(driver && this.csi.endpointOf(driver)));
+    this.csi = new CsiPlugin({
+      calls: this.calls,
+      nodeInfo: new NodeInfoManager({ api, timeline, nodeName }),
+      signal,
+      registered: (driver) => this.watchLimits(driver),
+    });
+    this.pluginManager = new PluginManager({
       clock,
       timeline,
       nodeName,
-      behaviour: this.behaviour,
       signal,
-      registrar: callsOf('node-driver-registrar'),
-      kubelet: this.calls,
-      registered: (drivers) => this.watchLimits(drivers),
+      folder: plugins,
+      calls: callsOf((socket = '') => plugins.connect(socket)),
+      handler: this.csi,
+      retriesRegistration: this.behaviour.retriesRegistration,
     });
     this.asw = new ActualStateOfWorld((volume, text) => {
       timeline.add({ who: 'kubelet', node: nodeName, kind: 'state', about: volume.spec.specName, text });
@@ -132,9 +143,8 @@ export class Kubelet implements PodWorkerHost {
   }
 
   private environment(): OperationEnvironment {
-    const { nodeName, api, clock, timeline, paths, mounts, calls, behaviour, asw, events, registration } =
-      this;
-    const isRegistered = (driver: string) => registration.isRegistered(driver);
+    const { nodeName, api, clock, timeline, paths, mounts, calls, behaviour, asw, events, csi } = this;
+    const isRegistered = (driver: string) => csi.isRegistered(driver);
     const tokens = new ServiceAccountTokens(clock, this.seeded);
     return {
       nodeName,
@@ -174,21 +184,10 @@ export class Kubelet implements PodWorkerHost {
       }),
       new Loop({ clock, periodMs: HOUSEKEEPING_MS, signal, turn: () => this.housekeep() }),
     ];
-    this.registerPlugins();
     this.background(postNodeStatus(this, signal));
     return api.watch(() => {
       for (const loop of loops) loop.poke();
     });
-  }
-
-  /** Its socket came to the folder of plugins. */
-  registerPlugins(): void {
-    this.background(this.registration.run());
-  }
-
-  /** Its socket has gone. What is mounted stays so, and nothing more can be done with it. */
-  unregisterPlugins(): void {
-    this.registration.unregister();
   }
 
   /** It ends as a process that is killed: calls are cancelled, nothing is undone. */
@@ -241,13 +240,10 @@ export class Kubelet implements PodWorkerHost {
 
   private readonly watchedLimits = new Set<string>();
 
-  private watchLimits(drivers: readonly string[]): void {
-    if (!this.behaviour.updatesAllocatable) return;
-    for (const driver of drivers) {
-      if (this.watchedLimits.has(driver)) continue;
-      this.watchedLimits.add(driver);
-      this.background(watchAttachLimit(this, driver, this.life.signal));
-    }
+  private watchLimits(driver: string): void {
+    if (!this.behaviour.updatesAllocatable || this.watchedLimits.has(driver)) return;
+    this.watchedLimits.add(driver);
+    this.background(watchAttachLimit(this, driver, this.life.signal));
   }
 
   async rejects(pod: Pod): Promise<boolean> {

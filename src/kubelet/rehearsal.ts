@@ -39,6 +39,8 @@ const PATIENCE_MS = { virtual: 15 * 60_000, real: 5 * 60_000 };
 const BOOT_MS = 30_000;
 /** The plugin is registered before anything else happens; a driver that refuses is waited for no longer. */
 const REGISTRATION_PATIENCE_MS = 3_000;
+/** Two looks of the kubelet at its plugins. */
+const PLUGIN_NOTICED_MS = 2_000;
 
 /** Manifests, a driver and steps: what happens, and where things stand at the end. */
 export class Rehearsal {
@@ -150,9 +152,11 @@ export class Rehearsal {
           this.cluster.api.changed();
         });
       case 'plugin':
-        return this.onNode(step.node, async ({ kubelet }) => {
-          if (step.act === 'unregister') kubelet?.unregisterPlugins();
-          else kubelet?.registerPlugins();
+        return this.onNode(step.node, async ({ plugins, kubelet, object }) => {
+          if (step.act === 'register') return plugins.offer();
+          plugins.withdraw();
+          const noticed = () => object.csiDrivers.size === 0;
+          if (kubelet) await time.runUntil(noticed, PLUGIN_NOTICED_MS);
         });
       case 'kubelet':
         return this.onNode(step.node, async (node) => {

@@ -44,7 +44,7 @@ export async function watchVolumeStats(source: StatsSource, pod: Pod, signal: Ab
 
 /** @throws CsiError; Error when the answer holds no usage */
 async function ask({ calls, paths }: StatsSource, spec: VolumeSpec, podUid: string): Promise<void> {
-  const context = calls.context(CSI_TIMEOUT_MS, spec.specName);
+  const context = calls.context(CSI_TIMEOUT_MS, spec.specName, spec.driver);
   if (!(await nodeHas(calls, context, 'GET_VOLUME_STATS'))) return;
   const volume_path =
     spec.volumeMode === 'Block'

@@ -30,7 +30,7 @@ export interface NodeEnvironment {
  * @throws StepError transient when the driver is not registered; `doing` begins its text
  */
 export function openStep(env: NodeEnvironment, spec: VolumeSpec, doing: string): CallContext {
-  if (env.isRegistered(spec.driver)) return env.calls.context(CSI_TIMEOUT_MS, spec.specName);
+  if (env.isRegistered(spec.driver)) return env.calls.context(CSI_TIMEOUT_MS, spec.specName, spec.driver);
   throw new StepError(
     'transient',
     `kubernetes.io/csi: ${doing}: driver name ${spec.driver} not found in the list of registered CSI drivers`,

@@ -54,7 +54,7 @@ export async function play(manifests: string, steps: string, options: PlayOption
       print: undefined,
     });
     const { calls } = rehearsed.timeline;
-    const quiet = new Set(['NodeGetInfo', 'NodeGetVolumeStats']);
+    const quiet = new Set(['GetInfo', 'NotifyRegistrationStatus', 'NodeGetInfo', 'NodeGetVolumeStats']);
     return {
       ...rehearsed,
       calls,
