@@ -11,18 +11,20 @@ const { Cluster, COMPONENT_NAMES, deploy, down, makeDriverImage, up } = require(
 const { provideImages } = require('./lib/cluster/container-runtime.cjs');
 const { makeImages } = require('./lib/cluster/images.cjs');
 const { DEFAULT_FOLDER } = require('./lib/cluster/layout.cjs');
+const { LINE_NAMES, USUAL_LINE, checkLine } = require('./lib/cluster/lines.cjs');
 const { buildPrograms, kubernetesVersion } = require('./lib/cluster/programs.cjs');
 const { statusOf } = require('./lib/process.cjs');
 
-const USAGE = `usage: npm run cluster -- up                 starts it, and builds what is missing (half an hour on two cores, once)
-       npm run cluster -- status             what runs, and its node
-       npm run cluster -- kubectl ARGS...    kubectl as an administrator
-       npm run cluster -- logs COMPONENT     ${COMPONENT_NAMES.join(', ')}
-       npm run cluster -- deploy OVERLAY     installs the driver: node-only or full
-       npm run cluster -- down               stops and removes all of it
-       npm run cluster -- build              Kubernetes and the sidecars, from pinned Go modules
-       npm run cluster -- image              the driver's image, and into the cluster if one runs
-options: --dir FOLDER    of the cluster, before the command (default ${DEFAULT_FOLDER})`;
+const USAGE = `usage: npm run cluster -- up [--kubernetes LINE]     starts it, and builds what is missing (half an hour on two cores, once)
+       npm run cluster -- status                     what runs, and its node
+       npm run cluster -- kubectl ARGS...            kubectl as an administrator
+       npm run cluster -- logs COMPONENT             ${COMPONENT_NAMES.join(', ')}
+       npm run cluster -- deploy OVERLAY             installs the driver: node-only or full
+       npm run cluster -- down                       stops and removes all of it
+       npm run cluster -- build [--kubernetes LINE]  Kubernetes and the sidecars, from pinned Go modules
+       npm run cluster -- image                      the driver's image, and into the cluster if one runs
+options: --dir FOLDER         of the cluster, before the command (default ${DEFAULT_FOLDER})
+         --kubernetes LINE    ${LINE_NAMES.join(' or ')}; without it ${USUAL_LINE}, or that of the cluster that is there`;
 
 class UsageError extends Error {}
 
@@ -39,12 +41,23 @@ function foreground([command, ...args]) {
   });
 }
 
+/** The line that --kubernetes names among the words of a command that takes nothing else. */
+function lineIn(command, args) {
+  try {
+    const { kubernetes } = parseArgs({ args, options: { kubernetes: { type: 'string' } } }).values;
+    return kubernetes === undefined ? undefined : checkLine(kubernetes);
+  } catch (error) {
+    throw new UsageError(`${command}: ${error.message}`);
+  }
+}
+
 const COMMANDS = {
-  async up(cluster) {
+  async up(cluster, args) {
+    const line = lineIn('up', args);
     const began = Date.now();
-    await up(cluster, say);
+    await up(cluster, say, line);
     say(
-      `Kubernetes ${kubernetesVersion()} is up in ${cluster.layout.folder}, ${((Date.now() - began) / 1000).toFixed(1)} s`,
+      `Kubernetes ${kubernetesVersion(cluster.kubernetes)} is up in ${cluster.layout.folder}, ${((Date.now() - began) / 1000).toFixed(1)} s`,
     );
     return foreground(cluster.kubectlWords(['get', 'nodes', '-o', 'wide']));
   },
@@ -59,6 +72,7 @@ const COMMANDS = {
       console.log(`no cluster runs in ${cluster.layout.folder}`);
       return 3;
     }
+    console.log(`Kubernetes ${kubernetesVersion(cluster.kubernetes)} in ${cluster.layout.folder}`);
     const components = cluster.components();
     for (const { name, pid } of components)
       console.log(`${name.padEnd(24)} ${pid === null ? 'not running' : `pid ${pid}`}`);
@@ -89,8 +103,9 @@ const COMMANDS = {
     return foreground(cluster.kubectlWords(['get', 'pods', '--all-namespaces', '-o', 'wide']));
   },
 
-  async build() {
-    for (const set of ['kubernetes', 'sidecars']) await buildPrograms(set, say);
+  async build(_cluster, args) {
+    const line = lineIn('build', args);
+    for (const set of ['kubernetes', 'sidecars']) await buildPrograms(set, say, line);
     return 0;
   },
 };

@@ -8,16 +8,26 @@ const os = require('node:os');
 const path = require('node:path');
 const { parseArgs } = require('node:util');
 
-const { Cluster, clusterProblem, deploy, down, makeDriverImage, up } = require('./lib/cluster/index.cjs');
+const {
+  Cluster,
+  checkLine,
+  clusterProblem,
+  deploy,
+  down,
+  makeDriverImage,
+  up,
+} = require('./lib/cluster/index.cjs');
+const { LINE_NAMES, USUAL_LINE } = require('./lib/cluster/lines.cjs');
 const { prepareOrExit } = require('./lib/prepare.cjs');
 const { Children, STOPPING, statusOf } = require('./lib/process.cjs');
 
 const root = path.join(__dirname, '..');
 
 const USAGE = `usage: npm run e2e -- [PATTERN of test files ...] [-t NAME]
---cluster DIR   a cluster that runs, with the driver in it (npm run cluster), instead of one that is made and taken down
---keep          leaves the cluster running
---update        writes the golden journals anew`;
+--kubernetes LINE   of what is made: ${LINE_NAMES.join(', ')} (default ${USUAL_LINE})
+--cluster DIR       a cluster that runs, with the driver in it (npm run cluster), instead of one that is made and taken down
+--keep              leaves the cluster running
+--update            writes the golden journals anew`;
 
 function parse(words) {
   const { values, positionals } = parseArgs({
@@ -25,11 +35,13 @@ function parse(words) {
     allowPositionals: true,
     options: {
       cluster: { type: 'string' },
+      kubernetes: { type: 'string' },
       keep: { type: 'boolean', default: false },
       update: { type: 'boolean', default: false },
       t: { type: 'string', short: 't' },
     },
   });
+  if (values.kubernetes !== undefined) checkLine(values.kubernetes);
   return { ...values, patterns: positionals };
 }
 
@@ -46,10 +58,20 @@ async function removeForgotten() {
   }
 }
 
-async function makeCluster(cluster) {
-  await up(cluster, say);
+async function makeCluster(cluster, line) {
+  await up(cluster, say, line);
   await cluster.importImages([await makeDriverImage(say)]);
   await deploy(cluster, 'full');
+}
+
+/** One that was given is of the line that it is of. */
+function checkCluster({ cluster: folder, kubernetes }) {
+  if (folder === undefined) return;
+  const { kubernetes: found } = new Cluster(folder);
+  if (kubernetes !== undefined && kubernetes !== found)
+    throw new Error(
+      `${folder} is a cluster of Kubernetes ${found}, not ${kubernetes}: leave --kubernetes out`,
+    );
 }
 
 async function withCluster(options, children, work) {
@@ -71,7 +93,7 @@ async function withCluster(options, children, work) {
       process.exit(statusOf(null, signal));
     });
   try {
-    await makeCluster(cluster);
+    await makeCluster(cluster, options.kubernetes);
     return await work(folder);
   } finally {
     await takeDown();
@@ -79,6 +101,7 @@ async function withCluster(options, children, work) {
 }
 
 async function main(options) {
+  checkCluster(options);
   await prepareOrExit(root);
   const children = new Children();
   return withCluster(options, children, async (folder) => {

@@ -8,6 +8,7 @@ const path = require('node:path');
 const { must, run } = require('./command.cjs');
 const { COMPONENT_NAMES, argumentsOf } = require('./components.cjs');
 const { DEFAULT_FOLDER, NODE, layoutOf } = require('./layout.cjs');
+const { USUAL_LINE } = require('./lines.cjs');
 const { componentWords, findInit, insideWords, networkWords, processesIn } = require('./namespaces.cjs');
 const { commandOf, innermostPid, isAlive, programOf, signal } = require('./processes.cjs');
 const { until } = require('./wait.cjs');
@@ -20,6 +21,12 @@ class Cluster {
     this.layout = layoutOf(path.resolve(folder));
     /** The name of its one node. */
     this.node = NODE.name;
+  }
+
+  /** The line of Kubernetes that it is made of, '1.36'. */
+  get kubernetes() {
+    const { line } = this.layout;
+    return fs.existsSync(line) ? fs.readFileSync(line, 'utf8') : USUAL_LINE;
   }
 
   /** The first process of its namespaces, as the host numbers it; null when it is not running. */

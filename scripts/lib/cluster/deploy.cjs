@@ -7,13 +7,14 @@ const path = require('node:path');
 const { provideImages } = require('./container-runtime.cjs');
 const { driverArchive } = require('./driver-image.cjs');
 const { makeImages } = require('./images.cjs');
+const { lineFolder } = require('./lines.cjs');
 const { moduleFolder, programsOf } = require('./programs.cjs');
 
 const ROOT = path.join(__dirname, '../../..');
 
 const OVERLAYS = {
-  'node-only': 'deploy/overlays/node-only',
-  full: 'test/cluster/overlay',
+  'node-only': () => path.join(ROOT, 'deploy/overlays/node-only'),
+  full: (line) => lineFolder(line, 'overlay'),
 };
 
 const SNAPSHOT_CLIENT = 'github.com/kubernetes-csi/external-snapshotter/client/v8';
@@ -47,7 +48,7 @@ async function deploy(cluster, overlay) {
   if (missing !== null) throw new Error(missing);
   await provideImages(cluster, await makeImages());
   if (overlay === 'full') await installSnapshots(cluster);
-  await cluster.mustKubectl(['apply', '-k', path.join(ROOT, OVERLAYS[overlay])]);
+  await cluster.mustKubectl(['apply', '-k', OVERLAYS[overlay](cluster.kubernetes)]);
   const status = ['--namespace=kube-system', 'rollout', 'status', ROLLOUT];
   await cluster.mustKubectl([...status, 'daemonset/fake-csi-node']);
   if (overlay === 'node-only') return;

@@ -40,21 +40,19 @@ async function busybox(tree) {
 
 /** Every image that can be made here: its reference, its archive in the cache, and what makes its tree. */
 function images() {
-  const kubernetes = programsOf('kubernetes');
   const sidecars = programsOf('sidecars');
-  const pause = kubernetes.programs.find(({ name }) => name === 'pause');
+  const pause = programsOf('kubernetes').programs.find(({ name }) => name === 'pause');
+  const of = (program, reference) => ({
+    reference,
+    archive: `${program.file}.tar`,
+    fill: (tree) => oneProgram(program, tree),
+  });
   return [
-    {
-      reference: PAUSE,
-      archive: path.join(kubernetes.folder, 'pause.tar'),
-      fill: (tree) => oneProgram(pause, tree),
-    },
+    of(pause, PAUSE),
     { reference: BUSYBOX, archive: path.join(cacheFolder(), 'busybox.tar'), fill: busybox },
-    ...(sidecars.complete ? sidecars.programs : []).map((program) => ({
-      reference: `${SIDECARS}/${program.name}:${program.version}`,
-      archive: path.join(sidecars.folder, `${program.name}.tar`),
-      fill: (tree) => oneProgram(program, tree),
-    })),
+    ...(sidecars.complete ? sidecars.programs : []).map((program) =>
+      of(program, `${SIDECARS}/${program.name}:${program.version}`),
+    ),
   ];
 }
 

@@ -23,6 +23,8 @@ function layoutOf(folder) {
     folder,
     /** Says that the folder is a cluster's, and may be removed as one. */
     marker: at('fake-csi-cluster'),
+    /** Names the line of Kubernetes that it is made of. */
+    line: at('kubernetes'),
     /** There when the namespaces are furnished. */
     furnished: at('furnished'),
     /** Names the archives of images that containerd has. */

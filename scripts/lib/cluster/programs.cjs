@@ -9,34 +9,25 @@ const path = require('node:path');
 
 const { findGo, goProblem } = require('../go.cjs');
 const { goBuildWithProgress } = require('./go-build.cjs');
-
-const ROOT = path.join(__dirname, '../../..');
+const { USUAL_LINE, lineFolder } = require('./lines.cjs');
 
 const KUBERNETES_VERSION = /k8s\.io\/kubernetes (v\S+)/;
 
-/** The set a program belongs to: the folder of its module, and what is built there. */
+/** What each set is made of, and in the module of which line. Only Kubernetes itself differs. */
 const SETS = {
-  kubernetes: {
-    moduleDir: path.join(ROOT, 'test/cluster/kubernetes'),
-    programs: (goMod) => [
-      { name: 'pause', package: './pause', ldflags: '-s -w' },
-      { name: 'kubernetes', package: '.', ldflags: kubernetesFlags(KUBERNETES_VERSION.exec(goMod)[1]) },
-    ],
-  },
-  sidecars: {
-    moduleDir: path.join(ROOT, 'test/cluster/sidecars'),
-    programs: (goMod) =>
-      [...goMod.matchAll(/^\t(github\.com\/kubernetes-csi\/[\w-]+\/v\d+)\/cmd\/([\w-]+)$/gm)].map(
-        ([, module, name]) => {
-          const version = new RegExp(`^\\t${module} (v\\S+)`, 'm').exec(goMod)[1];
-          return {
-            name,
-            version,
-            package: `${module}/cmd/${name}`,
-            ldflags: `-s -w -X main.version=${version}`,
-          };
-        },
-      ),
+  kubernetes: (line) => [
+    { line: USUAL_LINE, name: 'pause', package: './pause', ldflags: '-s -w' },
+    { line, name: 'kubernetes', package: '.', ldflags: kubernetesFlags(kubernetesVersion(line)) },
+  ],
+  sidecars: () => {
+    const line = USUAL_LINE;
+    const text = goMod('sidecars', line);
+    const tools = text.matchAll(/^\t(github\.com\/kubernetes-csi\/[\w-]+\/v\d+)\/cmd\/([\w-]+)$/gm);
+    return [...tools].map(([, module, name]) => {
+      const version = new RegExp(`^\\t${module} (v\\S+)`, 'm').exec(text)[1];
+      const ldflags = `-s -w -X main.version=${version}`;
+      return { line, name, version, package: `${module}/cmd/${name}`, ldflags };
+    });
   },
 };
 
@@ -53,8 +44,8 @@ function cacheFolder() {
   return path.join(process.env.XDG_CACHE_HOME || path.join(os.homedir(), '.cache'), 'fake-csi/cluster');
 }
 
-function goMod(moduleDir) {
-  return fs.readFileSync(path.join(moduleDir, 'go.mod'), 'utf8');
+function goMod(set, line) {
+  return fs.readFileSync(path.join(lineFolder(line, set), 'go.mod'), 'utf8');
 }
 
 /** Of every file of the module and of the compiler: another of one of them is another program. */
@@ -71,13 +62,18 @@ function keyOf(moduleDir) {
 
 /**
  * @param {'kubernetes' | 'sidecars'} set
- * @returns {{ folder: string, programs: { name: string, version?: string, file: string }[], complete: boolean }}
+ * @param {string} line of Kubernetes, '1.36'.
+ * @returns {{ programs: { name: string, version?: string, file: string }[], complete: boolean }}
  */
-function programsOf(set) {
-  const { moduleDir, programs } = SETS[set];
-  const folder = path.join(cacheFolder(), `${set}-${keyOf(moduleDir)}`);
-  const found = programs(goMod(moduleDir)).map((one) => ({ ...one, file: path.join(folder, one.name) }));
-  return { folder, programs: found, complete: found.every(({ file }) => fs.existsSync(file)) };
+function programsOf(set, line = USUAL_LINE) {
+  const keys = {};
+  const programs = SETS[set](line).map((one) => {
+    const moduleDir = lineFolder(one.line, set);
+    keys[moduleDir] ??= keyOf(moduleDir);
+    const file = path.join(cacheFolder(), `${set}-${keys[moduleDir]}`, one.name);
+    return { ...one, moduleDir, file };
+  });
+  return { programs, complete: programs.every(({ file }) => fs.existsSync(file)) };
 }
 
 /**
@@ -85,27 +81,25 @@ function programsOf(set) {
  * @param {(line: string) => void} say is told how far it is.
  * @throws Error with what the compiler said, or why there is none.
  */
-async function buildPrograms(set, say) {
-  const { moduleDir } = SETS[set];
-  const { folder, programs, complete } = programsOf(set);
-  if (complete) return;
-  const problem = goProblem(moduleDir);
-  if (problem !== null) throw new Error(problem);
-  fs.mkdirSync(folder, { recursive: true });
-  for (const program of programs.filter(({ file }) => !fs.existsSync(file)))
-    await goBuildWithProgress({ moduleDir, ...program }, say);
+async function buildPrograms(set, say, line = USUAL_LINE) {
+  for (const program of programsOf(set, line).programs.filter(({ file }) => !fs.existsSync(file))) {
+    const problem = goProblem(program.moduleDir);
+    if (problem !== null) throw new Error(problem);
+    fs.mkdirSync(path.dirname(program.file), { recursive: true });
+    await goBuildWithProgress(program, say);
+  }
 }
 
-/** The version of Kubernetes that is pinned. */
-function kubernetesVersion() {
-  return KUBERNETES_VERSION.exec(goMod(SETS.kubernetes.moduleDir))[1];
+/** The version that is pinned of a line. */
+function kubernetesVersion(line = USUAL_LINE) {
+  return KUBERNETES_VERSION.exec(goMod('kubernetes', line))[1];
 }
 
 /** The folder of a module that go.mod of a set names, in the cache of Go. It is fetched if it is not there. */
 function moduleFolder(set, module) {
   const args = ['list', '-mod=readonly', '-m', '-f', '{{.Dir}}', module];
   const options = {
-    cwd: SETS[set].moduleDir,
+    cwd: lineFolder(USUAL_LINE, set),
     encoding: 'utf8',
     env: { ...process.env, GOTOOLCHAIN: 'local' },
   };

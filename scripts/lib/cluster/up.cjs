@@ -25,16 +25,17 @@ function clusterProblem() {
   return null;
 }
 
-function makeFolders(layout) {
+function makeFolders(layout, line) {
   const { bin, logs, configs, cni, varLib, varLog, kubelet, sysctls, opt } = layout;
   for (const folder of [bin, logs, configs, cni, varLib, varLog, kubelet, sysctls, opt])
     fs.mkdirSync(folder, { recursive: true });
   fs.writeFileSync(layout.marker, 'npm run cluster -- down removes this folder\n');
+  fs.writeFileSync(layout.line, line);
 }
 
 /** Under the names by which they are found again: each process of the cluster's own has a name below `bin`. */
-function linkPrograms(layout) {
-  const { programs } = programsOf('kubernetes');
+function linkPrograms(layout, line) {
+  const { programs } = programsOf('kubernetes', line);
   const built = (name) => programs.find((one) => one.name === name).file;
   const targets = {
     init: built('pause'),
@@ -52,9 +53,9 @@ function checkFolder({ folder, marker }) {
   throw new Error(`${folder} is there and is no cluster's: expected an empty folder or none`);
 }
 
-function prepare(layout) {
-  makeFolders(layout);
-  linkPrograms(layout);
+function prepare(layout, line) {
+  makeFolders(layout, line);
+  linkPrograms(layout, line);
   writeCredentials(layout);
   writeConfiguration(layout);
 }
@@ -92,21 +93,31 @@ async function nodeIsReady(cluster, since) {
   );
 }
 
+/** A cluster that runs stays what it is. */
+function checkRunningLine({ init, kubernetes, layout }, wanted) {
+  if (init === null || wanted === kubernetes) return;
+  throw new Error(
+    `${layout.folder} runs Kubernetes ${kubernetes}, not ${wanted}: take it down first, or give another --dir`,
+  );
+}
+
 /**
  * Brings a cluster up, or what of one has ended. Returns when its node is Ready and pods can be made.
  * @param {(line: string) => void} say
+ * @param {string} [line] of Kubernetes; without it that of the cluster that is there, or the usual one.
  */
-async function up(cluster, say) {
+async function up(cluster, say, line = cluster.kubernetes) {
   const problem = clusterProblem();
   if (problem !== null) throw new Error(problem);
   const { layout } = cluster;
   checkFolder(layout);
+  checkRunningLine(cluster, line);
   await ensurePackages(CLUSTER_PACKAGES, say);
-  await buildPrograms('kubernetes', say);
+  await buildPrograms('kubernetes', say, line);
   const archives = await makeImages();
   if (cluster.init === null || !fs.existsSync(layout.furnished)) {
     await down(cluster);
-    prepare(layout);
+    prepare(layout, line);
     await boot(cluster);
   }
   say('starting');

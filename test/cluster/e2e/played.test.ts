@@ -1,5 +1,4 @@
-import * as fs from 'node:fs';
-import { goldenFile, type PlayedCase, playedCases } from '../../support/golden/cases';
+import { type PlayedCase, playedCases } from '../../support/golden/cases';
 import {
   type GoldenLine,
   goldenDifferences,
@@ -7,8 +6,9 @@ import {
   readGolden,
   showGolden,
 } from '../../support/golden/journal';
+import { keep, lineOf, readKept } from '../../support/golden/kept';
 import { Player } from './stage/play';
-import { openCluster } from './stage/real-cluster';
+import { kubernetesVersion, openCluster } from './stage/real-cluster';
 import { Scene } from './stage/scene';
 
 /** `npm run e2e -- --update`: what is seen is what is to be seen from now on. */
@@ -33,23 +33,23 @@ async function played({ name, steps, scenario, manifests }: PlayedCase): Promise
   }
 }
 
-async function kubernetesVersion(): Promise<string> {
-  const { serverVersion } = (await openCluster().json(['version'])) as unknown as {
-    serverVersion: { gitVersion: string };
-  };
-  return serverVersion.gitVersion;
-}
-
 it.each(playedCases())('$name: $about', async (one) => {
-  const file = goldenFile(one.name);
+  const { name, about } = one;
+  const version = await kubernetesVersion(openCluster());
   const tries: { readonly differences: string[]; readonly seen: string }[] = [];
   do {
     const lines = await played(one);
     const seen = showGolden(lines);
+    const differences = (kept: string) => goldenDifferences(readGolden(kept), lines, TOLERANCE);
     if (update)
-      fs.writeFileSync(file, `# ${one.about}\n# Kubernetes ${await kubernetesVersion()}\n${seen}\n`);
-    const wanted = readGolden(fs.readFileSync(file, 'utf8'));
-    tries.push({ differences: goldenDifferences(wanted, lines, TOLERANCE), seen });
+      keep(
+        'golden',
+        { name, title: about, version, text: `${seen}\n` },
+        (kept) => differences(kept).length === 0,
+      );
+    const kept = readKept('golden', name, lineOf(version));
+    if (!kept) throw new Error(`${name} was not played on ${version} yet: npm run e2e -- --update`);
+    tries.push({ differences: differences(kept.text), seen });
   } while (tries.at(-1)?.differences.length !== 0 && tries.length < TRIES);
   expect(tries.at(-1)?.differences.length === 0 ? [] : tries).toEqual([]);
 });

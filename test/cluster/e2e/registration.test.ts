@@ -1,7 +1,7 @@
 import * as fs from 'node:fs';
 import { readSeen, withoutNames, writeFailuresPage, writeSeen } from '../../support/golden/seen';
 import { isRegistered, replaceNodePlugin } from './stage/driver-pods';
-import { controlOf, type RealCluster } from './stage/real-cluster';
+import { controlOf, kubernetesVersion, type RealCluster } from './stage/real-cluster';
 import { Scene } from './stage/scene';
 
 const update = process.env.FAKE_CSI_GOLDEN === 'update';
@@ -68,7 +68,8 @@ describe.each(CASES)('$knob $scenario', ({ scenario, knob }) => {
     await replaceNodePlugin(scene);
     await scene.until('the driver registered again', () => isRegistered(cluster), HEAL_MS);
     lines.push('without the scenario: it is registered again');
-    if (update) writeSeen({ scenario, knob, lines }, 'v1.36.2');
-    expect(lines).toEqual(readSeen(scenario));
+    const version = await kubernetesVersion(cluster);
+    if (update) writeSeen({ scenario, knob, lines }, version);
+    expect(lines).toEqual(readSeen(scenario, version));
   });
 });

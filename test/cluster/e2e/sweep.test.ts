@@ -1,7 +1,7 @@
 import * as fs from 'node:fs';
 import * as path from 'node:path';
 import { readSeen, type Seen, withoutNames, writeFailuresPage, writeSeen } from '../../support/golden/seen';
-import { controlOf, openCluster } from './stage/real-cluster';
+import { controlOf, kubernetesVersion, openCluster } from './stage/real-cluster';
 import { isRunning, Scene } from './stage/scene';
 import { SWEPT, type Swept } from './sweep-list';
 
@@ -178,8 +178,9 @@ describe.each(SWEPT)('$scenario ($knob)', ({ scenario }) => {
   it('is seen as it was before', async () => {
     const found = seen.get(scenario);
     if (!found || found instanceof Error) throw found ?? new Error('it was not met');
-    if (update) writeSeen(found, 'v1.36.2');
-    expect(found.lines).toEqual(readSeen(scenario));
+    const version = await kubernetesVersion(openCluster());
+    if (update) writeSeen(found, version);
+    expect(found.lines).toEqual(readSeen(scenario, version));
   });
 
   /** The first lines of its file say what a person sees. */

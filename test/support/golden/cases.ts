@@ -17,8 +17,7 @@ export interface PlayedCase {
   readonly rehearsalDiffers: string | undefined;
 }
 
-const CLUSTER = path.join(__dirname, '../../cluster');
-const FOLDER = path.join(CLUSTER, 'cases');
+const FOLDER = path.join(__dirname, '../../cluster/cases');
 
 /** @throws Error for a file that is none. */
 function readCase(file: string): PlayedCase {
@@ -49,5 +48,3 @@ export const playedCases = (): PlayedCase[] =>
     .filter((name) => name.endsWith('.yaml'))
     .sort()
     .map(readCase);
-
-export const goldenFile = (name: string): string => path.join(CLUSTER, 'golden', `${name}.txt`);

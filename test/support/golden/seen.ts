@@ -1,5 +1,6 @@
 import * as fs from 'node:fs';
 import * as path from 'node:path';
+import { everyKept, type Kept, keep, lineOf, readKept } from './kept';
 
 /** What was seen on a real kubelet with a scenario armed, as docs/kubelet-failures.md tells it. */
 export interface Seen {
@@ -10,20 +11,16 @@ export interface Seen {
   readonly lines: readonly string[];
 }
 
-const FOLDER = path.join(__dirname, '../../cluster/seen');
-
-export const seenFile = (scenario: string): string => path.join(FOLDER, `${scenario}.txt`);
-
 export function writeSeen({ scenario, knob, lines }: Seen, version: string): void {
-  fs.mkdirSync(FOLDER, { recursive: true });
-  fs.writeFileSync(seenFile(scenario), [`# ${knob}`, `# Kubernetes ${version}`, ...lines, ''].join('\n'));
+  const text = [...lines, ''].join('\n');
+  keep('seen', { name: scenario, title: knob, version, text }, (kept) => kept === text);
 }
 
-export function readSeen(scenario: string): string[] {
-  return fs
-    .readFileSync(seenFile(scenario), 'utf8')
-    .split('\n')
-    .filter((line) => line !== '' && !line.startsWith('# '));
+/** @throws Error where nothing was seen on this line of Kubernetes. */
+export function readSeen(scenario: string, version: string): string[] {
+  const kept = readKept('seen', scenario, lineOf(version));
+  if (!kept) throw new Error(`${scenario} was not seen on ${version} yet: npm run e2e -- --update`);
+  return kept.text.split('\n').filter((line) => line !== '');
 }
 
 /** Takes out what is another one each time: uids, ids, times, counts. */
@@ -41,23 +38,6 @@ export function withoutNames(text: string, namespace: string): string {
     .replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, '<time>');
 }
 
-interface Told extends Seen {
-  readonly version: string;
-}
-
-function toldBy(file: string): Told {
-  const [knob = '', version = '', ...lines] = fs
-    .readFileSync(path.join(FOLDER, file), 'utf8')
-    .trimEnd()
-    .split('\n');
-  return {
-    scenario: file.replace(/\.txt$/, ''),
-    knob: knob.replace(/^#\s*/, ''),
-    version: version.replace(/^# Kubernetes\s*/, ''),
-    lines,
-  };
-}
-
 /** Longer messages hold what the shorter ones say already. */
 const LONGEST = 400;
 
@@ -71,16 +51,13 @@ const MARK = '<!-- below: written by npm run e2e -- --update -->';
 /** docs/kubelet-failures.md as it is to be: what is above the mark stays. */
 export function failuresPage(): string {
   const [above] = fs.readFileSync(PAGE, 'utf8').split(MARK);
-  const byKnob = (a: Told, b: Told) =>
-    `${a.knob || '~'} ${a.scenario}` < `${b.knob || '~'} ${b.scenario}` ? -1 : 1;
-  const rows = fs
-    .readdirSync(FOLDER)
-    .map(toldBy)
-    .sort(byKnob)
-    .map(
-      ({ knob, scenario, version, lines }) =>
-        `| ${knob} | [${scenario}](../scenarios/${scenario}.yaml) | ${version} | ${lines.map(cell).join('<br>')} |`,
-    );
+  const keyOf = ({ title, name, versions }: Kept) => `${title || '~'} ${name} ${versions}`;
+  const rows = everyKept('seen')
+    .sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1))
+    .map(({ title, name, versions, text }) => {
+      const said = text.trimEnd().split('\n').map(cell).join('<br>');
+      return `| ${title} | [${name}](../scenarios/${name}.yaml) | ${versions.join('<br>')} | ${said} |`;
+    });
   return [
     `${above}${MARK}`,
     '',

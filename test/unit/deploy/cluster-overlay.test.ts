@@ -1,8 +1,13 @@
+import * as path from 'node:path';
 import { describeKustomize, kustomizeBuild } from '../../support/kustomize';
-import { type Manifest, podOf } from '../../support/manifests';
+import { type Manifest, podOf, ROOT } from '../../support/manifests';
 
 const { programsOf } = require('../../../scripts/lib/cluster/programs.cjs') as {
   programsOf(set: string): { programs: { name: string; version?: string }[] };
+};
+const { LINE_NAMES, lineFolder } = require('../../../scripts/lib/cluster/lines.cjs') as {
+  LINE_NAMES: readonly string[];
+  lineFolder(line: string, name: string): string;
 };
 
 // The first run on a machine compiles kustomize.
@@ -12,38 +17,47 @@ const REGISTRY = 'registry.k8s.io/sig-storage';
 /** No Go module serves these. */
 const LEFT_OUT = ['csi-external-health-monitor-controller', 'liveness-probe'];
 
-const FOLDERS = ['test/cluster/overlay', 'test/cluster/snapshot-controller', 'deploy/overlays/full'];
+/** As storage.k8s.io/v1 they came with Kubernetes 1.34. */
+const WITHOUT_ATTRIBUTES_CLASSES = ['1.32'];
+
+const FULL = 'deploy/overlays/full';
+const SNAPSHOTS = 'test/cluster/snapshot-controller';
+const overlayOf = (line: string) => path.relative(ROOT, lineFolder(line, 'overlay'));
 
 describeKustomize('what the cluster installs', () => {
   const built = new Map<string, Manifest[]>();
   const manifestsAt = (folder: string) => built.get(folder) ?? [];
 
   beforeAll(async () => {
-    for (const folder of FOLDERS) built.set(folder, await kustomizeBuild(folder));
+    for (const folder of [FULL, SNAPSHOTS, ...LINE_NAMES.map(overlayOf)])
+      built.set(folder, await kustomizeBuild(folder));
   });
 
   const containersAt = (folder: string) => manifestsAt(folder).flatMap((one) => podOf(one)?.containers ?? []);
 
-  it('asks for images that are built, and for no other', () => {
-    const images = programsOf('sidecars').programs.map(
-      ({ name, version }) => `${REGISTRY}/${name}:${version}`,
-    );
-    const wanted = ['test/cluster/overlay', 'test/cluster/snapshot-controller']
-      .flatMap(containersAt)
-      .map(({ image }) => image);
-    expect([...new Set(wanted)].sort()).toEqual(['fake-csi:dev', ...images].sort());
-  });
+  describe.each(LINE_NAMES)('in Kubernetes %s', (line) => {
+    const overlay = overlayOf(line);
 
-  it('is deploy/overlays/full but for the sidecars that cannot be had, and what asks them', () => {
-    const names = (folder: string) =>
-      containersAt(folder)
-        .map(({ name }) => name)
-        .sort();
-    const left = names('deploy/overlays/full').filter((name) => !LEFT_OUT.includes(name));
-    expect(names('test/cluster/overlay')).toEqual(left);
-    for (const { livenessProbe } of containersAt('test/cluster/overlay'))
-      expect(livenessProbe).toBeUndefined();
-    const others = (folder: string) => manifestsAt(folder).filter((one) => podOf(one) === undefined);
-    expect(others('test/cluster/overlay')).toEqual(others('deploy/overlays/full'));
+    it('asks for images that are built, and for no other', () => {
+      const images = programsOf('sidecars').programs.map(
+        ({ name, version }) => `${REGISTRY}/${name}:${version}`,
+      );
+      const wanted = [overlay, SNAPSHOTS].flatMap(containersAt).map(({ image }) => image);
+      expect([...new Set(wanted)].sort()).toEqual(['fake-csi:dev', ...images].sort());
+    });
+
+    it('is deploy/overlays/full but for the sidecars that cannot be had, and what asks them', () => {
+      const names = (folder: string) =>
+        containersAt(folder)
+          .map(({ name }) => name)
+          .sort();
+      const left = names(FULL).filter((name) => !LEFT_OUT.includes(name));
+      expect(names(overlay)).toEqual(left);
+      for (const { livenessProbe } of containersAt(overlay)) expect(livenessProbe).toBeUndefined();
+      const others = (folder: string) => manifestsAt(folder).filter((one) => podOf(one) === undefined);
+      const served = ({ kind }: Manifest) =>
+        kind !== 'VolumeAttributesClass' || !WITHOUT_ATTRIBUTES_CLASSES.includes(line);
+      expect(others(overlay)).toEqual(others(FULL).filter(served));
+    });
   });
 });

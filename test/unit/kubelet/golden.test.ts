@@ -1,7 +1,8 @@
 import * as fs from 'node:fs';
 import * as path from 'node:path';
 import type { Entry } from '../../../src/kubelet/timeline/timeline';
-import { goldenFile, type PlayedCase, playedCases } from '../../support/golden/cases';
+import { KUBELET_VERSIONS } from '../../../src/kubelet/versions';
+import { type PlayedCase, playedCases } from '../../support/golden/cases';
 import {
   type GoldenCall,
   type GoldenStep,
@@ -11,6 +12,7 @@ import {
   readGolden,
   showGolden,
 } from '../../support/golden/journal';
+import { readKept } from '../../support/golden/kept';
 import { type Played, play } from './harness';
 
 /**
@@ -27,14 +29,20 @@ const CSI_DRIVER = fs
 /** As the kubelet of the cluster is configured (scripts/lib/cluster). */
 const CONFIGURATION = { nodeStatusUpdateMs: 1_000, syncMs: 10_000, volumeStatsMs: 10_000 };
 
-const golden = playedCases().filter(({ name }) => fs.existsSync(goldenFile(name)));
+/** Each case as each line of Kubernetes played it. */
+const golden = KUBELET_VERSIONS.flatMap((version) =>
+  playedCases().flatMap((played) => {
+    const kept = readKept('golden', played.name, version);
+    return kept ? [{ ...played, version, kept: kept.text }] : [];
+  }),
+);
 
 /** Virtual time stands still while things happen; the order of a timeline is theirs. */
 function inOrder({ timeline }: Played, at: number, entry: Entry): number {
   return at + timeline.entries.indexOf(entry) * 1e-6;
 }
 
-function actsOf(rehearsed: Played, { steps }: PlayedCase): GoldenStep[] {
+function actsOf(rehearsed: Played, { steps }: Pick<PlayedCase, 'steps'>): GoldenStep[] {
   const entries = rehearsed.timeline.entries.filter(({ kind }) => kind === 'step');
   return steps.flatMap((step, index) => {
     const entry = entries[index];
@@ -50,20 +58,16 @@ function callsOf(rehearsed: Played): GoldenCall[] {
   }));
 }
 
-it.each(golden)('$name: a rehearsal makes the calls that a real kubelet made', async (played) => {
-  const { name, steps, scenario, manifests, rehearsalDiffers } = played;
+it.each(golden)('$name: a rehearsal makes the calls that a real kubelet $version made', async (played) => {
+  const { steps, scenario, manifests, rehearsalDiffers, version, kept } = played;
   const text = steps.map((step) => step.text).join('; ');
   const rehearsed = await play(`${CSI_DRIVER}\n---\n${manifests}`, text, {
-    version: '1.36',
+    version,
     configuration: CONFIGURATION,
     ...(scenario !== undefined && { scenario }),
   });
   const lines = goldenLines(callsOf(rehearsed), actsOf(rehearsed, played));
-  const differences = goldenDifferences(
-    readGolden(fs.readFileSync(goldenFile(name), 'utf8')),
-    lines,
-    TOLERANCE,
-  );
+  const differences = goldenDifferences(readGolden(kept), lines, TOLERANCE);
   const { failure } = rehearsed.outcome;
   // What differs for a reason must go on to differ, or the reason is none any more.
   if (rehearsalDiffers !== undefined) expect([failure, ...differences].filter(Boolean)).not.toEqual([]);

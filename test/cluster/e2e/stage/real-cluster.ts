@@ -10,6 +10,8 @@ interface Ran {
 /** What the tests use of scripts/lib/cluster/cluster.cjs. */
 export interface RealCluster {
   readonly node: string;
+  /** The line that it is made of, such as 1.36. */
+  readonly kubernetes: string;
   readonly layout: {
     /** The kubelet's /var/lib/kubelet on the host, without its mounts. */
     readonly kubelet: string;
@@ -67,6 +69,14 @@ export function openCluster(): RealCluster {
 }
 
 export const reboot = (cluster: RealCluster): Promise<void> => tools.reboot(cluster);
+
+/** That of its API server, such as v1.36.2. */
+export async function kubernetesVersion(cluster: RealCluster): Promise<string> {
+  const { serverVersion } = (await cluster.json(['version'])) as unknown as {
+    serverVersion: { gitVersion: string };
+  };
+  return serverVersion.gitVersion;
+}
 
 /** The driver's data folder, shared by its pods. */
 export const dataFolder = (cluster: RealCluster): string => path.join(cluster.layout.varLib, 'fake-csi');
