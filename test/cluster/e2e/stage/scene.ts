@@ -44,11 +44,10 @@ export class Scene {
 
   /** Objects of YAML or JSON text, one or more documents. */
   async apply(text: string): Promise<void> {
+    // A kubectl of 1.32 takes what begins with a brace for JSON to its end.
     const said = await this.cluster.mustKubectl(
       ['--namespace', this.namespace, 'apply', '-o', 'name', '-f', '-'],
-      {
-        input: text,
-      },
+      { input: `---\n${text}` },
     );
     for (const name of said.trim().split('\n'))
       if (/^(storageclass|persistentvolume|volumesnapshotclass|volumeattributesclass|csidriver)\b/.test(name))
