@@ -1,5 +1,6 @@
 import type { BuiltRule } from '../build/rule';
 import type { Report } from '../report';
+import { quote } from '../show';
 import { didYouMean } from '../suggest';
 
 /** Names used twice, and names of rules that there are not. */
@@ -10,16 +11,31 @@ export function lintNames(rules: readonly BuiltRule[], complete: boolean, report
     names.add(rule.name);
   }
   if (!complete) return;
+  const awaited = new Map(rules.map(({ rule }) => [rule.name, awaitedBy(rule)]));
   for (const { rule, path } of rules) {
-    const event = rule.when.after?.event;
-    if (!event?.startsWith('fired:')) continue;
-    const name = event.slice('fired:'.length);
-    if (!names.has(name))
-      report.error(
-        [...path, 'when', 'after', 'event'],
-        `no rule is called "${name}"${didYouMean(name, names)}`,
-      );
+    const name = awaitedBy(rule);
+    if (name === undefined) continue;
+    const at = [...path, 'when', 'after', 'event'];
+    if (!names.has(name)) report.error(at, `no rule is called ${quote(name)}${didYouMean(name, names)}`);
+    else if (name !== rule.name && waitsFor(name, rule.name, awaited))
+      report.error(at, `the rule can never fire: it waits for "${name}", which waits for it`);
   }
+}
+
+/** The rule of whose first fire it waits. */
+function awaitedBy({ when }: BuiltRule['rule']): string | undefined {
+  const event = when.after?.event;
+  return event?.startsWith('fired:') ? event.slice('fired:'.length) : undefined;
+}
+
+/** Whether one rule waits for another, through however many between them. */
+function waitsFor(from: string, to: string, awaited: ReadonlyMap<string, string | undefined>): boolean {
+  const seen = new Set<string>();
+  for (let name: string | undefined = from; name !== undefined && !seen.has(name); name = awaited.get(name)) {
+    if (name === to) return true;
+    seen.add(name);
+  }
+  return false;
 }
 
 /** `fired: {rule}` of this scenario's own expectations; `scenario/rule` may be of another file. */
@@ -33,6 +49,6 @@ export function lintFired(
   for (const { rule, path } of fired) {
     const own = rule.startsWith(`${scenario}/`) ? rule.slice(scenario.length + 1) : rule;
     if (!own.includes('/') && !names.includes(own))
-      report.error([...path, 'fired', 'rule'], `no rule is called "${own}"${didYouMean(own, names)}`);
+      report.error([...path, 'fired', 'rule'], `no rule is called ${quote(own)}${didYouMean(own, names)}`);
   }
 }

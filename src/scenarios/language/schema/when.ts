@@ -32,9 +32,14 @@ export const share = parsedBy(
   parseShare,
 );
 
+function eventOf(name: string): NonNullable<After['event']> | undefined {
+  if (name.startsWith('fired:') && name.length > 6) return name as `fired:${string}`;
+  return EVENTS.find((known) => known === name);
+}
+
 const event = parsedBy(text('an event such as published'), (name) => {
-  if (name.startsWith('fired:') && name.length > 6) return { value: name as `fired:${string}` };
-  if ((EVENTS as readonly string[]).includes(name)) return { value: name as NonNullable<After['event']> };
+  const named = eventOf(name);
+  if (named !== undefined) return { value: named };
   return failure(
     `unknown event ${quote(name)}${didYouMean(name, EVENTS)}: expected ${EVENTS.join(', ')} or fired:RULE`,
   );
@@ -50,7 +55,7 @@ const after = z.union(
     parsedBy(text('a duration such as 30s'), (value) => {
       const parsed = parseDuration(value);
       if (!failed(parsed)) return { value: { event: undefined, delayMs: parsed.value } as After };
-      const named = EVENTS.find((known) => known === value);
+      const named = eventOf(value);
       return named === undefined ? parsed : { value: { event: named, delayMs: 0 } as After };
     }),
     afterEvent.transform((value): After => ({ event: value.event, delayMs: value.delay ?? 0 })),

@@ -249,3 +249,25 @@ describe('a rule that cannot do what it says is refused', () => {
     ).toEqual([]);
   });
 });
+
+describe('rules that wait for each other', () => {
+  const rule = (name: string, after: string) =>
+    `  - {name: ${name}, match: {rpc: Probe}, when: {after: ${after}}, then: [{delay: 1s}]}\n`;
+
+  it('can never fire, however many there are', () => {
+    const circle = linesOf(
+      `  rules:\n${rule('a', '"fired:b"')}${rule('b', '{event: "fired:c"}')}${rule('c', '"fired:a"')}`,
+    );
+    expect(circle.map((line) => line.replace(/^slow.yaml:\d+:\d+: /, ''))).toEqual([
+      'rules.0.when.after.event: the rule can never fire: it waits for "b", which waits for it',
+      'rules.1.when.after.event: the rule can never fire: it waits for "c", which waits for it',
+      'rules.2.when.after.event: the rule can never fire: it waits for "a", which waits for it',
+    ]);
+  });
+
+  it('may stand in a row', () => {
+    expect(
+      linesOf(`  rules:\n${rule('a', '1s')}${rule('b', '"fired:a"')}${rule('c', '{event: "fired:b"}')}`),
+    ).toEqual([]);
+  });
+});
