@@ -4,7 +4,7 @@ import { readDocuments } from './documents';
 import { hasErrors, ordered, type Problem } from './problems';
 import type { Report } from './report';
 import { API_VERSION, EXPECTATIONS_KIND, KIND } from './schema/document';
-import { show } from './show';
+import { quote, show } from './show';
 import { didYouMean } from './suggest';
 
 export interface ParsedExpectations {
@@ -82,6 +82,6 @@ function refuseOthers(map: object, known: readonly string[], path: string[], rep
     if (!known.includes(key)) {
       const hint =
         path.length === 0 && key === 'spec' ? ` (kind: ${KIND} or ${EXPECTATIONS_KIND} is missing)` : '';
-      report.errorAtKey([...path, key], `unknown key "${key}"${hint || didYouMean(key, known)}`, path);
+      report.errorAtKey([...path, key], `unknown key ${quote(key)}${hint || didYouMean(key, known)}`, path);
     }
 }

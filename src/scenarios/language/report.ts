@@ -1,6 +1,8 @@
+import { printable } from '../../util/text';
 import type { ParseFailure } from './parsed';
 import type { Locator, Path } from './positions';
 import type { Problem } from './problems';
+import { cut } from './show';
 
 /** Collects what is wrong in one document. Paths begin at its root. */
 export class Report {
@@ -36,6 +38,14 @@ export class Report {
     { line, column }: { line: number; column: number },
   ): void {
     const below = path[0] === 'spec' ? path.slice(1) : path;
-    this.problems.push({ file: this.file, line, column, path: below.join('.'), message, severity });
+    this.problems.push({
+      file: this.file,
+      line,
+      column,
+      // A key may be any text: it must not break the line, nor be a terminal's command.
+      path: below.map((step) => printable(cut(String(step)))).join('.'),
+      message: printable(message),
+      severity,
+    });
   }
 }

@@ -10,8 +10,11 @@ export function show(value: unknown): string {
 }
 
 export function quote(text: string): string {
-  const cut = text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text;
-  return JSON.stringify(cut);
+  return JSON.stringify(cut(text));
+}
+
+export function cut(text: string): string {
+  return text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text;
 }
 
 export function oneOf(names: Iterable<string>): string {

@@ -1,7 +1,7 @@
 import { type SchemaField, schemaEnums, schemaMessages } from '../../../csi/gen/schema';
 import { isWellKnown, publicFields } from '../expression/request-paths';
 import type { Path } from '../positions';
-import { oneOf, show } from '../show';
+import { oneOf, quote, show } from '../show';
 import { didYouMean } from '../suggest';
 
 export interface PatchProblem {
@@ -25,7 +25,7 @@ export function checkMerge(typeName: string, patch: object): PatchProblem[] {
       const hint = didYouMean(name, publicFields(fields));
       problems.push({
         path: [name],
-        message: `unknown field "${name}" of ${shortName(typeName)}${hint}`,
+        message: `unknown field ${quote(name)} of ${shortName(typeName)}${hint}`,
         atKey: true,
       });
       continue;

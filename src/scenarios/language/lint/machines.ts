@@ -2,6 +2,7 @@ import type { Scenario } from '../../model';
 import type { BuiltRule } from '../build/rule';
 import type { Path } from '../positions';
 import type { Report } from '../report';
+import { quote } from '../show';
 import { didYouMean } from '../suggest';
 
 /** Machines that are not declared, and states that a machine never comes into. */
@@ -28,10 +29,10 @@ export function lintMachines(
       else if (complete && !wanted.some((state) => known.has(state)))
         report.error(
           at,
-          `the rule can never fire: nothing sets ${name} to "${wanted.join('" or "')}"${didYouMean(wanted[0] ?? '', known)}`,
+          `the rule can never fire: nothing sets ${name} to ${wanted.map(quote).join(' or ')}${didYouMean(wanted[0] ?? '', known)}`,
         );
     }
 }
 
 const unknownMachine = (name: string, names: readonly string[]): string =>
-  `no machine is called "${name}"${didYouMean(name, names)}: declare it under machines`;
+  `no machine is called ${quote(name)}${didYouMean(name, names)}: declare it under machines`;

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { parseDuration } from '../durations';
 import { failed, type Parsed } from '../parsed';
 import { parsePatterns } from '../patterns';
-import { show } from '../show';
+import { quote, show } from '../show';
 import { didYouMean } from '../suggest';
 
 /** The end of a zod error setting: `expected a duration such as 5s, found 5`. */
@@ -23,7 +23,7 @@ export function shape<Shape extends z.ZodRawShape>(
   const known = [...Object.keys(fields), ...elsewhere.keys()];
   const explain = (key: string): string => {
     const place = elsewhere.get(key);
-    return `unknown key "${key}"${place === undefined ? didYouMean(key, known) : `: it belongs under ${place}`}`;
+    return `unknown key ${quote(key)}${place === undefined ? didYouMean(key, known) : `: it belongs under ${place}`}`;
   };
   return z.strictObject(fields, {
     error: (issue) =>

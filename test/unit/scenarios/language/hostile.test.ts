@@ -176,6 +176,36 @@ describe('plain data that is no scenario', () => {
   }
 });
 
+describe('a key that would break its line', () => {
+  const NAME = '"a\\nb\\e[31m"';
+
+  it.each([
+    ['of a rule', `{${NAME}: 1, match: {rpc: Probe}, sequence: ok}`],
+    [
+      'of a map of patterns',
+      `{match: {rpc: NodeStageVolume, volume: {attributes: {${NAME}: []}}}, sequence: ok}`,
+    ],
+    ['that names a machine', `{match: {rpc: Probe}, when: {machine: {${NAME}: ${NAME}}}, sequence: ok}`],
+    ['of a step', `{match: {rpc: Probe}, then: [{goto: {${NAME}: ${NAME}}}]}`],
+    ['of an answer', `{match: {rpc: CreateVolume}, then: [{respond: {merge: {${NAME}: 1}}}]}`],
+    ['that names a rule', `{match: {rpc: Probe}, when: {after: {event: "fired:a\\nb"}}, sequence: ok}`],
+  ])('%s is shown as what it is', (_where, rule) => {
+    const found = lines(`${HEADER}  rules:\n  - ${rule}\n`);
+    expect(found).toHaveLength(1);
+    expect(found[0]).toMatch(/^a\.yaml:6:\d+: rules\.0\b.*(\\n|\\u000a)b/);
+    expect(found[0]).not.toMatch(/\p{Cc}/u);
+  });
+
+  it('two of them are two mistakes, and long ones are cut', () => {
+    const long = 'k'.repeat(5000);
+    const found = lines(
+      `${HEADER}  rules:\n  - {${NAME}: 1, ${long}: 1, match: {rpc: Probe}, sequence: ok}\n`,
+    );
+    expect(found).toHaveLength(2);
+    expect(found[1]).toMatch(/: rules\.0: unknown key "k{60}…"$/);
+  });
+});
+
 describe('a file that is none', () => {
   const folder = mkdtempSync(path.join(os.tmpdir(), 'fake-csi-language-'));
   afterAll(() => rmSync(folder, { recursive: true }));
