@@ -6,8 +6,14 @@ import { checkPaths } from './check';
 import { compile } from './evaluate';
 import { parseExpression } from './parser';
 
-/** A status message travels in a header: 8 KiB with everything else beside it is what every client takes. */
-const MAX_RENDERED = 2000;
+/** Of a text as written, and of what is made of it. */
+const MAX_LENGTH = 2000;
+
+/**
+ * A status message travels in a header, where all but the printable characters of ASCII become `%XX` for each byte: 8 KiB
+ * with everything else beside it is what every client takes.
+ */
+const MAX_IN_HEADER = 6000;
 
 type Part = string | { readonly node: Node; readonly offset: number };
 
@@ -18,8 +24,8 @@ export interface ParsedTemplate {
 
 /** Text with `${expression}` in it; `$${` stands for `${`. */
 export function parseTemplate(source: string): Parsed<ParsedTemplate> {
-  if (source.length > MAX_RENDERED)
-    return failure(`expected a message of at most ${MAX_RENDERED} characters, found ${source.length}`);
+  if (source.length > MAX_LENGTH)
+    return failure(`expected a message of at most ${MAX_LENGTH} characters, found ${source.length}`);
   const parts: Part[] = [];
   let from = 0;
   for (;;) {
@@ -75,11 +81,19 @@ export function buildTemplate(
     return (scope) => textOf(evaluate(scope));
   });
   const render = (scope: Scope): string =>
-    renderers
-      .map((renderer) => renderer(scope))
-      .join('')
-      .slice(0, MAX_RENDERED);
+    cutForHeader(renderers.map((renderer) => renderer(scope)).join(''));
   return { template: { source, render }, failures };
+}
+
+function cutForHeader(text: string): string {
+  let kept = '';
+  let bytes = 0;
+  for (const character of text) {
+    bytes += /^[ -$&-~]$/.test(character) ? 1 : 3 * Buffer.byteLength(character);
+    if (bytes > MAX_IN_HEADER || kept.length + character.length > MAX_LENGTH) break;
+    kept += character;
+  }
+  return kept;
 }
 
 function textOf(value: unknown): string {

@@ -252,6 +252,20 @@ describe('a template', () => {
     expect(render(source)).toBe(text);
   });
 
+  it.each(['x', 'é', '%', '😀', '\n'])(
+    'is cut to what a header takes, and not in the middle of %j',
+    (character) => {
+      const whole = render(character.repeat(2000 / character.length));
+      expect(whole).toBe(character.repeat(whole.length / character.length));
+      const inHeader = [...whole].reduce(
+        (sum, one) => sum + (/[ -$&-~]/.test(one) ? 1 : 3 * Buffer.byteLength(one)),
+        0,
+      );
+      expect(inHeader).toBeLessThanOrEqual(6000);
+      expect(inHeader).toBeGreaterThan(1900);
+    },
+  );
+
   it.each([
     ['a ${volume.id', 2, 'expected "}" after "${" (write "$${" for the characters themselves)'],
     ['a ${ }', 2, '"${}" names nothing: expected an expression such as ${volume.id}'],
