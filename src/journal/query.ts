@@ -41,7 +41,8 @@ export function parseMoment(text: string, nowMs: number): Moment {
   if (trimmed.startsWith('mark:')) return { kind: 'mark', name: trimmed.slice('mark:'.length) };
   if (/^#?\d+$/.test(trimmed)) return { kind: 'seq', seq: Number(trimmed.replace('#', '')) };
   const back = durationMs(trimmed.replace(/\s+ago$/, ''));
-  if (back !== undefined) return { kind: 'time', ms: nowMs - back };
+  // Before the first moment that can be written as a time, there was no call either.
+  if (back !== undefined) return { kind: 'time', ms: Math.max(0, nowMs - back) };
   if (/^\d{4}-\d{2}-\d{2}/.test(trimmed)) {
     const ms = Date.parse(trimmed);
     if (!Number.isNaN(ms)) return { kind: 'time', ms };

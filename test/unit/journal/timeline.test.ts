@@ -157,6 +157,7 @@ describe('parseMoment', () => {
   it.each([
     ['10m', { kind: 'time', ms: EPOCH - 600_000 }],
     ['10m ago', { kind: 'time', ms: EPOCH - 600_000 }],
+    ['99999999999999h', { kind: 'time', ms: 0 }],
     ['1h30m', { kind: 'time', ms: EPOCH - 5_400_000 }],
     ['2026-01-01T00:00:01Z', { kind: 'time', ms: EPOCH + 1000 }],
     ['#12', { kind: 'seq', seq: 12 }],
