@@ -6,17 +6,31 @@ export interface Counts {
   readonly passed: number;
   readonly failed: number;
   readonly notApplicable: number;
+  readonly notRun: number;
 }
 
 export function countsOf(results: readonly Result[]): Counts {
   const count = (status: Status) => results.filter((result) => result.status === status).length;
-  return { passed: count('passed'), failed: count('failed'), notApplicable: count('not applicable') };
+  return {
+    passed: count('passed'),
+    failed: count('failed'),
+    notApplicable: count('not applicable'),
+    notRun: count('not run'),
+  };
 }
 
-/** `130 passed, 0 failed, 8 not applicable`. */
+/** `130 passed, 0 failed, 8 not applicable`, and how many were not run, if any. */
 export function closingLine(results: readonly Result[]): string {
-  const { passed, failed, notApplicable } = countsOf(results);
-  return `${passed} passed, ${failed} failed, ${notApplicable} not applicable`;
+  const { passed, failed, notApplicable, notRun } = countsOf(results);
+  const rest = notRun > 0 ? `, ${notRun} not run` : '';
+  return `${passed} passed, ${failed} failed, ${notApplicable} not applicable${rest}`;
+}
+
+/** What brought the driver down for good, and what to do; undefined when it answers. */
+export function goneText(results: readonly Result[]): string | undefined {
+  const last = results.find(({ isDriverGone }) => isDriverGone);
+  if (last === undefined) return undefined;
+  return `Nobody answers since ${last.case.id}: the driver ended, or closed its socket, and did not come back. Run it under a supervisor that starts it again, or leave the case out (--skip ${last.case.id}), to see the rest.`;
 }
 
 export function resultsTable(results: readonly Result[]): string {
@@ -27,7 +41,7 @@ export function resultsTable(results: readonly Result[]): string {
       rpc,
       level,
       status,
-      status === 'not applicable' ? `${title} [${reason}]` : title,
+      status === 'not applicable' || status === 'not run' ? `${title} [${reason}]` : title,
     ]),
   );
 }

@@ -24,17 +24,20 @@ export interface RunOptions
   readonly told?: (result: Result) => void;
 }
 
-export type Status = 'passed' | 'failed' | 'not applicable';
+/** `not run`: an earlier case brought the driver down for good. */
+export type Status = 'passed' | 'failed' | 'not applicable' | 'not run';
 
 export interface Result {
   readonly case: Case;
   readonly status: Status;
-  /** Why it failed or could not be asked; empty when it passed. */
+  /** Why it failed, could not be asked or was not run; empty when it passed. */
   readonly reason: string;
   readonly failure?: Failure;
   readonly durationMs: number;
   /** What the driver would not give back, one line each. */
   readonly leftBehind: readonly string[];
+  /** Nobody has answered since. */
+  readonly isDriverGone?: true;
 }
 
 export interface Run {
@@ -42,21 +45,32 @@ export interface Run {
   readonly results: readonly Result[];
 }
 
-/** Cases one after another, each on volumes of its own. @throws Unreachable when nobody answers */
+/**
+ * Cases one after another, each on volumes of its own. A driver that one of them brought down may come back within
+ * `timeoutMs`, as one does that is supervised; otherwise the rest is not run.
+ * @throws Unreachable when nobody answers
+ */
 export async function runCases(options: RunOptions): Promise<Run> {
   const { connection, cases, told, timeoutMs } = options;
   const facts = await askFacts(connection, timeoutMs, options.socket);
   const results: Result[] = [];
+  let gone: string | undefined;
   for (const [index, one] of cases.entries()) {
-    const result = await runCase(one, index, options, facts);
+    const result =
+      gone === undefined ? await runCase(one, index, options, facts) : notRun(one, `no answer since ${gone}`);
     results.push(result);
     told?.(result);
+    if (result.isDriverGone) gone = one.id;
   }
   return { facts, results };
 }
 
+function notRun(one: Case, reason: string): Result {
+  return { case: one, status: 'not run', reason, durationMs: 0, leftBehind: [] };
+}
+
 async function runCase(one: Case, index: number, options: RunOptions, facts: Facts): Promise<Result> {
-  const { connection, timeoutMs, folder, runId, now } = options;
+  const { folder, runId, now } = options;
   const began = now();
   const probe = new Probe({
     ...options,
@@ -67,9 +81,19 @@ async function runCase(one: Case, index: number, options: RunOptions, facts: Fac
   });
   const verdict = await judge(one, probe, options, facts);
   const leftBehind = await probe.cleanUp();
-  // A driver that one case brought down is not to fail the next one, if it comes back.
-  if (probe.isDriverGone) await connection.send('GetPluginInfo', {}, { timeoutMs, waitForReady: true });
-  return { case: one, ...verdict, durationMs: now() - began, leftBehind };
+  const isDriverGone = probe.isDriverGone && !(await comesBack(options));
+  return {
+    case: one,
+    ...verdict,
+    durationMs: now() - began,
+    leftBehind,
+    ...(isDriverGone && { isDriverGone }),
+  };
+}
+
+async function comesBack({ connection, timeoutMs }: RunOptions): Promise<boolean> {
+  const { code } = await connection.send('GetPluginInfo', {}, { timeoutMs, waitForReady: true });
+  return code === 'OK';
 }
 
 async function judge(

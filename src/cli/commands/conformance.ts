@@ -1,5 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import type { Argv } from 'yargs';
+import type { Result } from '../../conformance/run';
 import { type Command, UsageError } from '../command';
 import { EXIT } from '../exit-codes';
 import { print, printJson } from '../output';
@@ -9,6 +10,7 @@ interface Arguments {
   controllerEndpoint?: string;
   targetDir?: string;
   case: string[];
+  skip: string[];
   rpc: string[];
   level: string[];
   parameters: string[];
@@ -47,6 +49,7 @@ export const conformance: Command<Arguments> = {
             'Folder for staging and target paths that the driver sees, too (default: a temporary one)',
         },
         case: { ...words, describe: 'Only cases of this id; more than once' },
+        skip: { ...words, describe: 'Not the case of this id; more than once' },
         rpc: { ...words, describe: 'Only cases of this RPC or service; more than once' },
         level: {
           ...words,
@@ -92,7 +95,9 @@ export const conformance: Command<Arguments> = {
       return EXIT.OK;
     }
     const { runConformance } = require('../conformance/run') as typeof import('../conformance/run');
-    const run = await runConformance({ cases, ...optionsOf(args) });
+    const told = process.stderr.isTTY ? progress(cases.length) : undefined;
+    const run = await runConformance({ cases, ...optionsOf(args), ...(told && { told }) });
+    if (told) process.stderr.write('\r\x1b[K');
     const { results } = run;
     if (args.junit !== undefined) {
       const { junitXml } = require('../conformance/junit') as typeof import('../conformance/junit');
@@ -101,13 +106,26 @@ export const conformance: Command<Arguments> = {
     if (args.json) printJson(report.resultsJson(run));
     else {
       print(`${run.facts.name} ${run.facts.version}\n\n${report.resultsTable(results)}\n`);
-      for (const text of [report.failuresText(results), report.leftBehindText(results)])
-        if (text !== '') print(`${text}\n\n`);
+      for (const text of [
+        report.failuresText(results),
+        report.leftBehindText(results),
+        report.goneText(results),
+      ])
+        if (text) print(`${text}\n\n`);
       print(report.closingLine(results));
     }
     return report.countsOf(results).failed > 0 ? EXIT.FAILED : EXIT.OK;
   },
 };
+
+/** One line for a person who waits, that the table takes the place of. */
+function progress(total: number) {
+  let done = 0;
+  return ({ case: { id, rpc }, status }: Result) => {
+    done += 1;
+    process.stderr.write(`\r\x1b[K${done} of ${total}: ${id} ${rpc} ${status}`);
+  };
+}
 
 /** @throws UsageError, Error with one line */
 function optionsOf(args: Arguments) {

@@ -5,9 +5,9 @@ import { printable } from '../../util/text';
 
 /** JUnit XML as CI systems read it: one test suite, one test case a case. @param at when it was, ISO 8601 */
 export function junitXml(driver: string, results: readonly Result[], at: string): string {
-  const { failed, notApplicable } = countsOf(results);
+  const { failed, notApplicable, notRun } = countsOf(results);
   const seconds = results.reduce((sum, { durationMs }) => sum + durationMs, 0) / 1000;
-  const counts = `tests="${results.length}" failures="${failed}" errors="0" skipped="${notApplicable}" time="${seconds.toFixed(3)}"`;
+  const counts = `tests="${results.length}" failures="${failed}" errors="0" skipped="${notApplicable + notRun}" time="${seconds.toFixed(3)}"`;
   return [
     '<?xml version="1.0" encoding="UTF-8"?>',
     `<testsuites ${counts}>`,

@@ -5,23 +5,34 @@ import { UsageError } from '../command';
 
 export interface Selection {
   readonly case: readonly string[];
+  readonly skip: readonly string[];
   readonly rpc: readonly string[];
   readonly level: readonly string[];
 }
 
 /** Those that are asked for; all where nothing is. @throws UsageError when a word selects nothing */
-export function selectCases(all: readonly Case[], { case: ids, rpc, level }: Selection): readonly Case[] {
+export function selectCases(
+  all: readonly Case[],
+  { case: ids, skip, rpc, level }: Selection,
+): readonly Case[] {
+  const has = (some: readonly string[], id: string) =>
+    some.some((one) => one.toLowerCase() === id.toLowerCase());
   const isOf = (one: Case, word: string) =>
     [one.rpc, ...one.rpc.split('.')].some((part) => part.toLowerCase() === word.toLowerCase());
-  for (const id of ids)
-    if (!all.some((one) => one.id.toLowerCase() === id.toLowerCase()))
-      throw new UsageError(`--case ${id}: no case of this id; --list shows them all`);
+  const known = all.map(({ id }) => id);
+  for (const [option, named] of [
+    ['--case', ids],
+    ['--skip', skip],
+  ] as const)
+    for (const id of named)
+      if (!has(known, id)) throw new UsageError(`${option} ${id}: no case of this id; --list shows them all`);
   for (const word of rpc)
     if (!all.some((one) => isOf(one, word)))
       throw new UsageError(`--rpc ${word}: no case of this RPC or service; --list shows them all`);
   return all.filter(
     (one) =>
-      (ids.length === 0 || ids.some((id) => id.toLowerCase() === one.id.toLowerCase())) &&
+      (ids.length === 0 || has(ids, one.id)) &&
+      !has(skip, one.id) &&
       (rpc.length === 0 || rpc.some((word) => isOf(one, word))) &&
       (level.length === 0 || level.includes(one.level)),
   );

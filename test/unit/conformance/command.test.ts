@@ -57,7 +57,7 @@ test('a failure: exit code 1, what was called, expected and found, and the same 
     1,
     expect.objectContaining({
       driver: expect.objectContaining({ name: 'fake.csi.test' }),
-      counts: { passed: 0, failed: 1, notApplicable: 1 },
+      counts: { passed: 0, failed: 1, notApplicable: 1, notRun: 0 },
       cases: [
         expect.objectContaining({ id: 'T13', status: 'not applicable' }),
         expect.objectContaining({
@@ -68,6 +68,14 @@ test('a failure: exit code 1, what was called, expected and found, and the same 
       ],
     }),
   ]);
+});
+
+test('--skip leaves a case out', async () => {
+  const { code, out } = await conformance('--rpc', 'ListSnapshots', '--skip', 'y01', '--skip', 'Y05');
+  expect(code).toBe(0);
+  expect([...out.matchAll(/^(Y\d+) /gm)].map(([, id]) => id)).toEqual(
+    allCases.map(({ id }) => id).filter((id) => /^Y/.test(id) && !['Y01', 'Y05'].includes(id)),
+  );
 });
 
 test('--list shows every case and asks nobody', async () => {
@@ -86,6 +94,7 @@ test('nobody there: exit code 3 and one line', async () => {
 
 test.each([
   [['--case', 'XX'], 2, /--case XX: no case of this id/],
+  [['--skip', 'XX'], 2, /--skip XX: no case of this id/],
   [['--rpc', 'XX'], 2, /--rpc XX: no case of this RPC/],
   [['--size', 'big'], 2, /--size: expected a size/],
   [['--timeout', 'soon'], 2, /--timeout: expected a duration/],
