@@ -61,7 +61,7 @@ export function factsOf<M extends Method>(env: Env, id: number, method: M, reque
     get volumeId() {
       return subject();
     },
-    volume: once(() => volumeFacts(env, subject(), request, record())),
+    volume: once(() => volumeFacts(env, subject(), request, record(), nodeId ?? env.node?.record.id ?? '')),
     pod,
     plainRequest: once(() => redactRequest(method, request)),
     names: () => {
@@ -100,6 +100,7 @@ function volumeFacts(
   id: string | undefined,
   request: object,
   record: VolumeRecord | undefined,
+  nodeId: string,
 ): VolumeFacts | undefined {
   if (id === undefined) return undefined;
   const asked = request as AnyRequest;
@@ -127,7 +128,24 @@ function volumeFacts(
     block,
     capacityBytes: record ? BigInt(record.capacityBytes) : required ? BigInt(required) : undefined,
     states: statesOf(env, id, record),
+    ...(record && { since: sinceOf(record, nodeId) }),
   };
+}
+
+/** An attachment to the node that the call is about, else the newest. */
+function sinceOf(
+  { createdAt, attachments }: VolumeRecord,
+  nodeId: string,
+): NonNullable<VolumeFacts['since']> {
+  const here = Object.hasOwn(attachments, nodeId) ? attachments[nodeId] : undefined;
+  const times = (here ? [here] : Object.values(attachments)).map(({ attachedAt }) => Date.parse(attachedAt));
+  return { created: timeOf(createdAt), attached: times.length > 0 ? timeOf(Math.max(...times)) : undefined };
+}
+
+/** A record may have been written by hand. */
+function timeOf(written: string | number): number | undefined {
+  const ms = new Date(written).getTime();
+  return Number.isNaN(ms) ? undefined : ms;
 }
 
 function fsTypeOf(

@@ -111,7 +111,13 @@ function sinceOf(
   call: CallFacts,
   { events }: DecideWorld,
 ): number | undefined {
-  return event === undefined ? armedAt : events.of(eventKey(event, scenario.name, call), event);
+  if (event === undefined) return armedAt;
+  return events.of(eventKey(event, scenario.name, call), event) ?? recorded(event, call);
+}
+
+/** An attach is an event of the controller's process, and the rule that waits for it may be asked in a node's. */
+function recorded(event: string, call: CallFacts): number | undefined {
+  return event === 'created' || event === 'attached' ? call.volume()?.since?.[event] : undefined;
 }
 
 /** Milliseconds until `testTime` can say something else by the passing of time alone; undefined: never. */

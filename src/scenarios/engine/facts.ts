@@ -17,6 +17,11 @@ export interface VolumeFacts {
   readonly capacityBytes: bigint | undefined;
   /** All that hold: a published volume is staged, attached and created too. */
   readonly states: readonly VolumeState[];
+  /**
+   * Wall time, in milliseconds, at which it was made and attached, by its record: whichever process did it, in whichever of
+   * its lives.
+   */
+  readonly since?: { readonly created?: number | undefined; readonly attached?: number | undefined };
 }
 
 export interface PodFacts {

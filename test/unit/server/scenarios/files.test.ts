@@ -2,6 +2,7 @@ import * as fs from 'node:fs/promises';
 import * as path from 'node:path';
 import { createMemoryHost } from '../../../../src/host/memory';
 import { ScenarioProblems } from '../../../../src/scenarios/library/library';
+import { createVolume, mountCapability } from '../../../support/lifecycle';
 import { eventSeen, scenarioText, useScenarioDrivers } from '../../../support/scenario-driver';
 import { until } from '../../../support/until';
 
@@ -133,6 +134,36 @@ describe('what is put, armed and disarmed', () => {
     }
     node.driver.scenarios.refresh();
     expect([await probe(node), await info()]).toEqual(['ABORTED', 'INTERNAL']);
+  });
+
+  it('a node waits for the attach that its controller does', async () => {
+    const dataDir = await drivers.folder();
+    const host = createMemoryHost();
+    const controller = await drivers.start({ dataDir, host, profile: 'controller' });
+    const node = await drivers.start({ dataDir, host, profile: 'node' });
+    await controller.driver.scenarios.put(
+      scenarioText(
+        'attached',
+        '  rules: [{name: r, match: {rpc: NodeStageVolume}, when: {times: 1, after: attached}, then: [{error: ABORTED}]}]',
+      ),
+    );
+    node.driver.scenarios.refresh();
+    const id = await createVolume(controller);
+    const stage = async () =>
+      node.csi
+        .NodeStageVolume({
+          volume_id: id,
+          staging_target_path: await node.folder('staging'),
+          volume_capability: mountCapability(),
+        })
+        .catch(({ codeName }: { codeName: string }) => codeName);
+    expect(await stage()).not.toBe('ABORTED');
+    await controller.csi.ControllerPublishVolume({
+      volume_id: id,
+      node_id: 'node-1',
+      volume_capability: mountCapability(),
+    });
+    expect(await stage()).toBe('ABORTED');
   });
 
   it('a machine that one process moves is moved in the others, and in those that start later', async () => {
