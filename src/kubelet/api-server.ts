@@ -13,6 +13,9 @@ import {
 } from './objects';
 import type { Seeded } from './seeded';
 
+/** What a client asks for; Go's client writes the verb so. */
+export type ApiVerb = 'Get' | 'Post' | 'Put' | 'Patch' | 'Delete';
+
 /** A table of objects of one kind. Whoever changes an object in it says so with ApiServer.changed(). */
 export class Table<T extends { readonly meta: { name: string; namespace: string; uid: string } }> {
   private readonly objects = new Map<string, T>();
@@ -39,7 +42,10 @@ export class Table<T extends { readonly meta: { name: string; namespace: string;
   }
 }
 
-/** What everybody knows: the objects of a cluster, and who wants to hear that one changed. */
+/**
+ * What everybody knows: the objects of a cluster, and who wants to hear that one changed. While it is down they are what a
+ * running process has of them in its informers: since nobody can write, the two do not differ.
+ */
 export class ApiServer {
   private readonly watchers = new Set<() => void>();
   private readonly notify = () => this.changed();
@@ -66,6 +72,42 @@ export class ApiServer {
   watch(watcher: () => void): () => void {
     this.watchers.add(watcher);
     return () => this.watchers.delete(watcher);
+  }
+
+  private wentAt: number | undefined;
+
+  get isDown(): boolean {
+    return this.wentAt !== undefined;
+  }
+
+  /** clock.now() of its end; undefined while it answers. */
+  get downSince(): number | undefined {
+    return this.wentAt;
+  }
+
+  /** Its process ends: nobody reads or writes an object any more. The objects themselves stay as they are. */
+  stop(): void {
+    this.wentAt ??= this.clock.now();
+    this.changed();
+  }
+
+  start(): void {
+    this.wentAt = undefined;
+    this.changed();
+  }
+
+  /**
+   * How a request of this moment fails, in the words of Go's client; undefined when it is answered. There is no address in
+   * it: the API server here has none.
+   */
+  failureOf(verb: ApiVerb, path: string): string | undefined {
+    return this.isDown ? `${verb} "${path}": dial tcp: connect: connection refused` : undefined;
+  }
+
+  /** @throws Error while nobody answers */
+  request(verb: ApiVerb, path: string): void {
+    const failure = this.failureOf(verb, path);
+    if (failure !== undefined) throw new Error(failure);
   }
 
   private made = 0;

@@ -18,10 +18,15 @@ export interface AttachLimitSource {
 /** How often it is looked whether a CSIDriver asks for updates, where none does yet. */
 const LOOK_MS = 10_000;
 
-/** Writes what NodeGetInfo says of the node's limit into CSINode; its labels are left alone. @throws CsiError */
+/** Writes what NodeGetInfo says of the node's limit into CSINode; its labels are left alone. @throws CsiError; Error */
 async function update({ calls, api, nodeName, timeline }: AttachLimitSource, driver: string): Promise<void> {
   const context = calls.context(CSI_TIMEOUT_MS, undefined, driver);
   const { max_volumes_per_node: limit } = await calls.call('NodeGetInfo', {}, context);
+  const failure = api.failureOf('Get', `/apis/storage.k8s.io/v1/csinodes/${nodeName}`);
+  if (failure !== undefined)
+    throw new Error(
+      `failed to update driver "${driver}": error updating CSINode object with CSI driver node info: ${failure}`,
+    );
   const node = api.nodes.get(nodeName);
   if (!node?.csiDrivers.has(driver) || !setLimit(node, driver, limit)) return;
   const text = `CSINode ${nodeName}: ${driver} allocatable.count ${node.allocatable.get(driver) ?? 'without limit'}`;
@@ -67,6 +72,8 @@ export async function watchAttachLimit(
  */
 export async function rejectOverLimit(source: AttachLimitSource, pod: Pod): Promise<boolean> {
   const { api, nodeName, timeline } = source;
+  // What came of the attach is asked for, not remembered.
+  if (api.isDown) return false;
   const full = pod.volumes.find(({ claim: reference }) => {
     const claim = reference && api.claimOf(pod, reference.claimName);
     const pv = claim && api.volumeOf(claim);

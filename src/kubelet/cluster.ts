@@ -6,12 +6,14 @@ import { AttachDetachController } from './controllers/attach-detach-controller';
 import { Attacher } from './controllers/attacher';
 import type { ControllerEnvironment } from './controllers/controller-environment';
 import { EphemeralVolumeController } from './controllers/ephemeral-volume-controller';
+import { isNodeReady } from './controllers/node-health';
 import { PersistentVolumeController } from './controllers/persistent-volume-controller';
 import { PodGarbageCollector } from './controllers/pod-garbage-collector';
 import { Provisioner } from './controllers/provisioner';
 import { Resizer } from './controllers/resizer';
 import { Scheduler } from './controllers/scheduler';
 import { CsiCalls } from './csi/calls';
+import { EventDelivery } from './event-delivery';
 import { Events } from './events';
 import { Kubelet } from './kubelet';
 import type { MachineFor, NodeMachine } from './machine';
@@ -20,6 +22,7 @@ import type { NodeObject } from './objects';
 import { NodeDriverRegistrar } from './pluginmanager/node-driver-registrar';
 import { PluginsFolder } from './pluginmanager/plugins-folder';
 import { Seeded } from './seeded';
+import { rounded } from './standing-operation';
 import type { Timeline } from './timeline/timeline';
 import type { KubeletVersion } from './versions';
 
@@ -67,8 +70,10 @@ export class Cluster {
     setMaxListeners(0, this.life.signal);
     this.seeded = new Seeded(seed);
     this.api = new ApiServer(clock, this.seeded);
-    this.events = new Events(timeline);
-    const { api, events, seeded } = this;
+    const { api, seeded } = this;
+    const delivery = new EventDelivery({ api, clock, timeline, seeded, signal: this.life.signal });
+    this.events = new Events(timeline, delivery);
+    const { events } = this;
     // Sidecars ask their plugin for its name once, whatever becomes of its registration with the kubelet.
     api.watch(() => {
       const [first] = this.nodes.values();
@@ -192,6 +197,7 @@ export class Cluster {
     if (!kubelet) return;
     kubelet.stop();
     node.kubelet = undefined;
+    this.events.lose({ who: 'kubelet', node: object.meta.name });
     this.options.timeline.add({
       who: 'kubelet',
       node: object.meta.name,
@@ -199,6 +205,26 @@ export class Cluster {
       text: 'kubelet stopped',
     });
     this.api.changed();
+  }
+
+  stopApi(): void {
+    const { api } = this;
+    if (api.isDown) return;
+    const text = 'API server down: objects stay as they are, and nobody can read or write one';
+    this.options.timeline.add({ who: 'kube-apiserver', kind: 'object', text });
+    api.stop();
+  }
+
+  startApi(): void {
+    const { api } = this;
+    const { downSince } = api;
+    if (downSince === undefined) return;
+    const now = api.clock.now();
+    // Nobody could hear a node meanwhile, and nobody made one not ready: each is given its grace period once more.
+    for (const node of api.nodes.all()) if (isNodeReady(node, downSince)) node.lastHeartbeat = now;
+    const text = `API server up, after ${rounded(now - downSince)}`;
+    this.options.timeline.add({ who: 'kube-apiserver', kind: 'object', text });
+    api.start();
   }
 
   /** Everything ends. */

@@ -1,3 +1,4 @@
+import type { EventDelivery } from './event-delivery';
 import { keyOfObject, type ObjectMeta } from './objects';
 import type { Component, Timeline } from './timeline/timeline';
 
@@ -24,7 +25,10 @@ export interface EventSource {
 export class Events {
   private readonly known = new Map<string, ClusterEvent>();
 
-  constructor(private readonly timeline: Timeline) {}
+  constructor(
+    private readonly timeline: Timeline,
+    private readonly delivery: EventDelivery,
+  ) {}
 
   all(): readonly ClusterEvent[] {
     return [...this.known.values()];
@@ -38,26 +42,50 @@ export class Events {
     text: string,
   ): void {
     const message = this.timeline.clean(text);
+    const at = this.timeline.elapsed;
     const about = `${object.kind} ${keyOfObject(object.meta)}`;
-    const key = [about, object.meta.uid, type, reason, source.who, source.node, message].join('\n');
-    const now = this.timeline.elapsed;
+    this.delivery.send(source, {
+      text: `${about}: ${type} ${reason}: ${message}`,
+      at,
+      write: (times, last) =>
+        this.write(source, object.meta.uid, {
+          type,
+          reason,
+          object: about,
+          source: source.who,
+          message,
+          count: times,
+          first: at,
+          last,
+        }),
+    });
+  }
+
+  /** Its process ended. */
+  lose(source: EventSource): void {
+    this.delivery.lose(source);
+  }
+
+  private write(source: EventSource, uid: string, event: ClusterEvent): void {
+    const { object, type, reason, message, first, last, count } = event;
+    const key = [object, uid, type, reason, source.who, source.node, message].join('\n');
     const before = this.known.get(key);
     if (before) {
-      before.count += 1;
-      before.last = now;
-    } else {
-      const { who } = source;
-      this.known.set(key, {
-        type,
-        reason,
-        object: about,
-        source: who,
-        message,
-        count: 1,
-        first: now,
-        last: now,
-      });
-    }
-    this.timeline.add({ ...source, kind: 'event', about, text: `${type} ${reason}: ${message}` });
+      before.count += count;
+      before.last = last;
+    } else this.known.set(key, event);
+    const late = first === this.timeline.elapsed ? '' : lateness(event);
+    this.timeline.add({
+      ...source,
+      kind: 'event',
+      about: object,
+      text: `${type} ${reason}: ${message}${late}`,
+    });
   }
+}
+
+/** Of one that arrives after it happened. */
+function lateness({ count, first, last }: ClusterEvent): string {
+  const moment = (ms: number) => `+${(ms / 1_000).toFixed(3)}s`;
+  return count === 1 ? ` (of ${moment(first)})` : ` (${count} times, ${moment(first)} to ${moment(last)})`;
 }

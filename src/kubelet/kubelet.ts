@@ -18,9 +18,11 @@ import { CsiPlugin } from './pluginmanager/csi-plugin';
 import { NodeInfoManager } from './pluginmanager/node-info-manager';
 import { PluginManager } from './pluginmanager/plugin-manager';
 import type { PluginsFolder } from './pluginmanager/plugins-folder';
+import { PodSources } from './pod-sources';
 import { PodWorker, type PodWorkerHost } from './pod-worker';
 import type { Seeded } from './seeded';
 import { ServiceAccountTokens } from './service-account-tokens';
+import { StatusManager } from './status-manager';
 import type { Timeline } from './timeline/timeline';
 import { type Behaviour, behaviourOf, type KubeletVersion } from './versions';
 import { watchVolumeStats } from './volume-stats';
@@ -68,6 +70,8 @@ export class Kubelet implements PodWorkerHost {
   readonly asw: ActualStateOfWorld;
   readonly populator: Populator;
   readonly volumes: PodVolumes;
+  readonly sources: PodSources;
+  readonly status: StatusManager;
   readonly executor: OperationExecutor;
   readonly calls: CsiCalls;
   readonly csi: CsiPlugin;
@@ -128,9 +132,14 @@ export class Kubelet implements PodWorkerHost {
       ended: () => this.changed(),
     });
     const { asw, dsw, executor } = this;
+    const { seeded } = this;
+    this.sources = new PodSources({ api, clock, seeded, timeline, nodeName, signal });
+    this.status = new StatusManager({ api, clock, timeline, nodeName, signal });
+    const { sources } = this;
     this.populator = new Populator({
       api,
-      nodeName,
+      pods: () => sources.pods(),
+      areSourcesReady: () => sources.areReady,
       dsw,
       asw,
       isTerminated: (uid) => this.isTerminated(uid),
@@ -145,7 +154,7 @@ export class Kubelet implements PodWorkerHost {
   private environment(): OperationEnvironment {
     const { nodeName, api, clock, timeline, paths, mounts, calls, behaviour, asw, events, csi } = this;
     const isRegistered = (driver: string) => csi.isRegistered(driver);
-    const tokens = new ServiceAccountTokens(clock, this.seeded);
+    const tokens = new ServiceAccountTokens(clock, this.seeded, api);
     return {
       nodeName,
       api,
@@ -185,6 +194,7 @@ export class Kubelet implements PodWorkerHost {
       new Loop({ clock, periodMs: HOUSEKEEPING_MS, signal, turn: () => this.housekeep() }),
     ];
     this.background(postNodeStatus(this, signal));
+    this.background(this.sources.wait());
     return api.watch(() => {
       for (const loop of loops) loop.poke();
     });
@@ -203,9 +213,9 @@ export class Kubelet implements PodWorkerHost {
   }
 
   private startWorkers(): void {
-    const { api, nodeName, pods } = this;
-    for (const pod of api.pods.all()) {
-      if (pod.nodeName !== nodeName || pods.has(pod.meta.uid)) continue;
+    const { sources, pods } = this;
+    for (const pod of sources.pods()) {
+      if (pods.has(pod.meta.uid)) continue;
       pods.set(pod.meta.uid, pod);
       if (pod.containersRunning && pod.deletionTimestamp === undefined) this.watchStats(pod);
       this.background(new PodWorker(this, pod, this.life.signal).run());
@@ -222,7 +232,7 @@ export class Kubelet implements PodWorkerHost {
     const { volumes, failed } = reconstruct(this.paths);
     for (const { podUid, spec } of volumes) {
       asw.addReconstructed(spec, isAttachable(api, spec), podUid);
-      const pod = api.pods.all().find(({ meta }) => meta.uid === podUid);
+      const pod = this.sources.pods().find(({ meta }) => meta.uid === podUid);
       const mounted = asw.get(spec.uniqueName)?.pods.get(podUid);
       if (pod && mounted) mounted.podName = keyOfObject(pod.meta);
     }
@@ -253,9 +263,10 @@ export class Kubelet implements PodWorkerHost {
   private isHousekeeping = false;
 
   private housekeep(): undefined {
-    if (this.isHousekeeping) return;
-    const { api, paths } = this;
-    const known = new Set(api.pods.all().map(({ meta }) => meta.uid));
+    // A pod that is not known yet is no orphan.
+    if (this.isHousekeeping || !this.sources.areReady) return;
+    const { sources, paths } = this;
+    const known = new Set(sources.pods().map(({ meta }) => meta.uid));
     const orphans = namesIn(paths.pods).filter((uid) => !known.has(uid));
     if (orphans.length === 0) return;
     this.isHousekeeping = true;

@@ -31,13 +31,18 @@ export async function postNodeStatus(source: StatusSource, signal: AbortSignal):
   }
 }
 
-function post({ api, nodeName, dsw, asw, clock, timeline }: StatusSource): void {
+function post(source: StatusSource): void {
+  const { api, nodeName, dsw, asw, clock, timeline } = source;
   const node = api.nodes.get(nodeName);
   if (!node) return;
   const wanted = dsw.all().filter(({ isAttachable }) => isAttachable);
   const known = asw.all().filter(({ isAttachable }) => isAttachable);
   const inUse = [...new Set([...wanted, ...known].map(({ uniqueName }) => uniqueName))].sort();
   const before = node.volumesInUse.join(', ');
+  if (api.isDown) {
+    sayUnreachable(source, inUse.join(', ') !== before);
+    return;
+  }
   node.lastHeartbeat = clock.now();
   node.volumesInUse = inUse;
   for (const volume of wanted) volume.reportedInUse = true;
@@ -45,4 +50,14 @@ function post({ api, nodeName, dsw, asw, clock, timeline }: StatusSource): void 
   const text = `node.status.volumesInUse: [${inUse.join(', ')}]`;
   timeline.add({ who: 'kubelet', node: nodeName, kind: 'object', text });
   api.changed();
+}
+
+/** The lease is renewed each time; a status is sent only when there is something new in it. */
+function sayUnreachable({ api, nodeName, timeline }: StatusSource, isNew: boolean): void {
+  const say = (text: string) => timeline.log({ who: 'kubelet', node: nodeName, text });
+  const lease = `/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases/${nodeName}?timeout=10s`;
+  say(`Failed to ensure lease exists, will retry: ${api.failureOf('Get', lease)}`);
+  if (!isNew) return;
+  const failure = api.failureOf('Patch', `/api/v1/nodes/${nodeName}/status?timeout=10s`);
+  say(`Unable to update node status: update node status exceeds retry count: ${failure}`);
 }

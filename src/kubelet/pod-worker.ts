@@ -15,8 +15,10 @@ import { ensureKubeletFolder } from './folders';
 import type { KubeletPaths } from './names';
 import { keyOfObject, type Pod } from './objects';
 import { hasMounts } from './orphans';
+import type { PodSources } from './pod-sources';
 import { pollUntil, Waiting } from './poll';
 import type { Seeded } from './seeded';
+import type { StatusManager } from './status-manager';
 import { prepareSubPath } from './sub-paths';
 import type { Timeline } from './timeline/timeline';
 import type { ActualStateOfWorld } from './volumemanager/actual-state-of-world';
@@ -37,6 +39,8 @@ export interface PodWorkerHost {
   readonly asw: ActualStateOfWorld;
   readonly populator: Populator;
   readonly volumes: PodVolumes;
+  readonly sources: PodSources;
+  readonly status: StatusManager;
   readonly configuration: KubeletConfiguration;
   changed(): void;
   watchStats(pod: Pod): void;
@@ -59,17 +63,22 @@ export class PodWorker {
 
   async run(): Promise<void> {
     const { pod } = this;
-    while (pod.deletionTimestamp === undefined) {
+    while (!this.isDeleted) {
       if (pod.phase === 'Failed') {
         await this.pause(this.kubelet.configuration.syncMs);
         continue;
       }
       const worked = await this.sync();
       this.syncs += 1;
-      if (pod.deletionTimestamp !== undefined) break;
+      if (this.isDeleted) break;
       await this.pause(worked ? this.kubelet.configuration.syncMs : POD_SYNC_BACKOFF_MS);
     }
     await this.terminate();
+  }
+
+  /** As far as the kubelet has heard. */
+  private get isDeleted(): boolean {
+    return this.kubelet.sources.isDeleted(this.pod);
   }
 
   private poll(
@@ -98,7 +107,7 @@ export class PodWorker {
     const end = clock.now() + seeded.jittered(ms, POD_SYNC_JITTER, `sync ${pod.meta.uid} ${syncs}`);
     let wake: (() => void) | undefined;
     const unwatch = api.watch(() => {
-      if (pod.deletionTimestamp !== undefined) wake?.();
+      if (this.isDeleted) wake?.();
     });
     try {
       await new Waiting(clock, signal).until(end, (stop) => {
@@ -121,13 +130,14 @@ export class PodWorker {
       POD_ATTACH_AND_MOUNT_RETRY_MS,
       () => {
         errors = populator.popErrors(pod.meta.uid);
-        return errors.length > 0 || pod.deletionTimestamp !== undefined || kubelet.volumes.areMounted(pod);
+        return errors.length > 0 || this.isDeleted || kubelet.volumes.areMounted(pod);
       },
       POD_ATTACH_AND_MOUNT_TIMEOUT_MS,
     );
-    if (pod.deletionTimestamp !== undefined) return false;
-    if (!mounted || errors.length > 0) {
-      const { unmounted, unattached } = kubelet.volumes.missing(pod);
+    if (this.isDeleted) return false;
+    const { unmounted, unattached } = kubelet.volumes.missing(pod);
+    // What could not be looked at is no matter while all that the pod has is mounted.
+    if ((!mounted || errors.length > 0) && unmounted.length > 0) {
       const failed = populator.failedVolumes(pod);
       const why = errors.length > 0 ? errors.join(', ') : 'context deadline exceeded';
       const text = `unmounted volumes=[${unmounted.join(' ')}], unattached volumes=[${unattached.join(' ')}], failed to process volumes=[${failed.join(' ')}]: ${why}`;
@@ -153,14 +163,10 @@ export class PodWorker {
     if (!pod.containersRunning) {
       if (!(await this.prepareSubPaths())) return false;
       pod.containersRunning = true;
-      pod.phase = 'Running';
-      timeline.add({
-        who: 'kubelet',
-        node: nodeName,
-        kind: 'object',
-        about: keyOfObject(pod.meta),
-        text: 'pod Running',
+      kubelet.status.update(pod, () => {
+        if (pod.containersRunning) pod.phase = 'Running';
       });
+      this.say('pod Running');
       kubelet.changed();
       if (csiVolumesOf(pod).length > 0) kubelet.watchStats(pod);
     }
@@ -188,20 +194,14 @@ export class PodWorker {
   /** Ends the containers: as long as that takes the pod's volumes are wanted, and mounted if they are not. */
   private async endContainers(): Promise<void> {
     const { kubelet, pod } = this;
-    const { clock, timeline, nodeName } = kubelet;
+    const { clock } = kubelet;
     if (pod.terminated) return;
     // A kubelet that starts later sends SIGTERM anew.
-    const began = Math.max(pod.deletionTimestamp ?? 0, this.began);
+    const began = Math.max(kubelet.sources.deletedAt(pod), this.began);
     await clock.sleep(Math.max(0, began + POD_TERMINATION_MS - clock.now()), this.signal);
     if (pod.containersRunning) {
       pod.containersRunning = false;
-      timeline.add({
-        who: 'kubelet',
-        node: nodeName,
-        kind: 'object',
-        about: keyOfObject(pod.meta),
-        text: 'containers ended',
-      });
+      this.say('containers ended');
     }
     pod.terminated = true;
     kubelet.changed();
@@ -210,20 +210,21 @@ export class PodWorker {
   /** Waits for the volumes to go, and only then lets the pod go. NodeUnstageVolume is not waited for. */
   private async terminate(): Promise<void> {
     const { kubelet, pod } = this;
-    const { api, asw, mounts, paths, timeline, nodeName } = kubelet;
+    const { api, asw, mounts, paths } = kubelet;
     const { uid } = pod.meta;
     await this.endContainers();
     await this.poll(VOLUMES_GONE_POLL_MS, async () => {
       if (!kubelet.populator.hasAddedPods || asw.all().some(({ pods }) => pods.has(uid))) return false;
       return !(await hasMounts(mounts, paths, uid));
     });
-    timeline.add({
-      who: 'kubelet',
-      node: nodeName,
-      kind: 'object',
-      about: keyOfObject(pod.meta),
-      text: 'pod removed from the API server',
+    await kubelet.status.delete(pod, () => {
+      this.say('pod removed from the API server');
+      api.pods.remove(pod);
     });
-    api.pods.remove(pod);
+  }
+
+  private say(text: string): void {
+    const { timeline, nodeName } = this.kubelet;
+    timeline.add({ who: 'kubelet', node: nodeName, kind: 'object', about: keyOfObject(this.pod.meta), text });
   }
 }

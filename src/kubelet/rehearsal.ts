@@ -42,6 +42,9 @@ const REGISTRATION_PATIENCE_MS = 3_000;
 /** Two looks of the kubelet at its plugins. */
 const PLUGIN_NOTICED_MS = 2_000;
 
+/** Steps of users of the API. */
+const WRITES: ReadonlySet<Step['kind']> = new Set(['create', 'delete', 'force-delete', 'expand', 'taint']);
+
 /** Manifests, a driver and steps: what happens, and where things stand at the end. */
 export class Rehearsal {
   readonly cluster: Cluster;
@@ -116,6 +119,8 @@ export class Rehearsal {
   /** @returns why it did not come true */
   private async play(step: Step): Promise<string | undefined> {
     const { time, timeline } = this.options;
+    if (WRITES.has(step.kind) && this.cluster.api.isDown)
+      return `"${step.text}" writes to the API server, which is down since ${this.downSince()}: \`api start\` first`;
     switch (step.kind) {
       case 'create':
         return this.objectSteps.create(step.names);
@@ -132,14 +137,23 @@ export class Rehearsal {
           this.conditions.remember();
           return this.conditions.holds(condition);
         }, limitMs);
-        return cameTrue ? undefined : `"${step.text}" did not come true within ${limitMs / 1_000} s`;
+        return cameTrue
+          ? undefined
+          : `"${step.text}" did not come true within ${limitMs / 1_000} s${this.whileDown()}`;
       }
       case 'assert':
         await time.runUntil(() => true, 0);
         this.conditions.remember();
-        return this.conditions.holds(step.condition) ? undefined : `"${step.text}" is not so`;
+        return this.conditions.holds(step.condition)
+          ? undefined
+          : `"${step.text}" is not so${this.whileDown()}`;
       case 'advance':
         await time.runUntil(() => false, step.ms);
+        return undefined;
+      case 'api':
+        if (step.act === 'stop') this.cluster.stopApi();
+        else this.cluster.startApi();
+        await time.runUntil(() => true, 0);
         return undefined;
       case 'taint':
         return this.onNode(step.node, async ({ object }) => {
@@ -181,6 +195,17 @@ export class Rehearsal {
       case 'vol-data':
         return this.objectSteps.damage(step.act, step.pod);
     }
+  }
+
+  private downSince(): string {
+    const { api } = this.cluster;
+    return `+${(this.options.timeline.since(api.downSince ?? api.clock.now()) / 1_000).toFixed(1)}s`;
+  }
+
+  /** What explains most of what does not come true. */
+  private whileDown(): string {
+    if (!this.cluster.api.isDown) return '';
+    return `: the API server is down since ${this.downSince()}, and nobody reads or writes an object before \`api start\``;
   }
 
   private async power(act: 'reboot' | 'down' | 'up', power: MachinePower, node: ClusterNode): Promise<void> {

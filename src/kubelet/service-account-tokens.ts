@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Clock } from '../util/clock';
+import type { ApiServer } from './api-server';
 import type { CsiDriverObject, Pod, TokenRequest } from './objects';
 import type { Seeded } from './seeded';
 
@@ -22,9 +23,13 @@ export class ServiceAccountTokens {
   constructor(
     private readonly clock: Clock,
     private readonly seeded: Seeded,
+    private readonly api: Pick<ApiServer, 'failureOf'>,
   ) {}
 
-  /** What goes under TOKENS_KEY: JSON of audience to token and moment of expiry; undefined when none is asked for. */
+  /**
+   * What goes under TOKENS_KEY: JSON of audience to token and moment of expiry; undefined when none is asked for.
+   * @throws Error where there is none that lives, and none to be had
+   */
   textFor(driver: CsiDriverObject | undefined, pod: Pod): string | undefined {
     const requests = driver?.tokenRequests ?? [];
     if (requests.length === 0) return undefined;
@@ -42,6 +47,18 @@ export class ServiceAccountTokens {
     const now = this.clock.now();
     const lifeMs = expirationSeconds * 1_000;
     if (known && now < known.issuedAt + lifeMs * REFRESH_AT) return known;
+    const { namespace } = pod.meta;
+    const account = `/api/v1/namespaces/${namespace}/serviceaccounts/${pod.serviceAccountName}`;
+    const failure = this.api.failureOf('Post', `${account}/token`);
+    if (failure !== undefined) {
+      // One that still lives is good enough.
+      if (known && now < known.issuedAt + lifeMs) return known;
+      throw new Error(
+        known
+          ? `token "${pod.serviceAccountName}"/"${namespace}" expired and refresh failed: ${failure}`
+          : `failed to fetch token: ${failure}`,
+      );
+    }
     const issued = this.issue(pod, audience, now, lifeMs);
     this.known.set(key, issued);
     return issued;

@@ -114,6 +114,11 @@ export class TestKubelet implements AsyncDisposable {
     return this.#named(`plugin ${act}`, node === undefined ? [] : [node]);
   }
 
+  /** The API server's process. While it is down, steps that write objects are refused. */
+  api(act: 'stop' | 'start'): Promise<void> {
+    return this.#named(`api ${act}`, []);
+  }
+
   taint(taint: 'out-of-service' | 'none', node?: string): Promise<void> {
     return this.#named(`taint ${taint}`, node === undefined ? [] : [node]);
   }

@@ -3,7 +3,7 @@ import { Loop } from '../loop';
 import { uniqueVolumeName } from '../names';
 import type { NodeObject, PersistentVolume, Pod } from '../objects';
 import { OperationExecutor } from '../volumemanager/operation-executor';
-import type { ControllerEnvironment } from './controller-environment';
+import { type ControllerEnvironment, informersOf } from './controller-environment';
 import { isNodeReady } from './node-health';
 import { VolumeAttachments } from './volume-attachments';
 
@@ -47,8 +47,22 @@ export class AttachDetachController {
 
   start(): void {
     const { clock, signal, api } = this.env;
-    const loop = new Loop({ clock, periodMs: ATTACH_DETACH_LOOP_MS, signal, turn: (now) => this.turn(now) });
+    const informers = informersOf(this.env, this.who);
+    let wasAway = false;
+    const turn = (now: number) => {
+      wasAway ||= !informers.areSynced;
+      if (!informers.areSynced) return undefined;
+      if (wasAway) this.beginAnew();
+      wasAway = false;
+      return this.turn(now);
+    };
+    const loop = new Loop({ clock, periodMs: ATTACH_DETACH_LOOP_MS, signal, turn });
     api.watch(() => loop.poke());
+  }
+
+  /** Without an API server its process loses its lease within 10 s and ends; the next one knows of no wait that had begun. */
+  private beginAnew(): void {
+    for (const attached of this.attached.values()) attached.detachWantedAt = undefined;
   }
 
   private turn(now: number): number | undefined {

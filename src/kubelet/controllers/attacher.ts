@@ -43,11 +43,13 @@ export class Attacher extends Sidecar {
         );
         metadata = answer.publish_context;
       }
+      this.write('attach', attachment);
       attachment.attached = true;
       attachment.attachmentMetadata = metadata;
       attachment.attachError = undefined;
       this.say(attachment, 'VolumeAttachment.status.attached: true');
     } catch (error) {
+      if (api.isDown) throw error;
       attachment.attachError = rpcErrorText(error);
       attachment.attachErrorCode = error instanceof CsiError ? error.code : undefined;
       timeline.log({
@@ -80,9 +82,11 @@ export class Attacher extends Sidecar {
             // What is not there is detached.
             if (!(error instanceof CsiError && error.code === Code.NOT_FOUND)) throw error;
           });
+      this.write('detach', attachment);
       this.say(attachment, 'VolumeAttachment deleted');
       api.attachments.remove(attachment);
     } catch (error) {
+      if (api.isDown) throw error;
       attachment.detachError = rpcErrorText(error);
       timeline.log({
         who: this.who,
@@ -93,6 +97,17 @@ export class Attacher extends Sidecar {
     } finally {
       api.changed();
     }
+  }
+
+  /** Nothing comes of a call whose outcome cannot be written: it is made again. @throws Error */
+  private write(doing: 'attach' | 'detach', { meta, persistentVolumeName }: VolumeAttachment): void {
+    const { api, timeline } = this.env;
+    const path = `/apis/storage.k8s.io/v1/volumeattachments/${meta.name}`;
+    const failure = api.failureOf('Patch', `${path}/status`);
+    if (failure === undefined) return;
+    const text = `Error processing ${meta.name}: failed to ${doing}: ${failure}`;
+    timeline.log({ who: this.who, about: persistentVolumeName, text });
+    throw new Error(failure);
   }
 
   private say({ persistentVolumeName, meta, nodeName }: VolumeAttachment, text: string): void {

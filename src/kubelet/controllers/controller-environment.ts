@@ -3,6 +3,7 @@ import type { Clock } from '../../util/clock';
 import type { ApiServer } from '../api-server';
 import { CsiCalls } from '../csi/calls';
 import type { Events } from '../events';
+import { Informers } from '../informers';
 import { Loop } from '../loop';
 import type { SecretReference } from '../objects';
 import type { Seeded } from '../seeded';
@@ -28,7 +29,19 @@ export interface ControllerEnvironment {
 /** How soon a sidecar hears of a change. */
 const INFORMER_MS = 10;
 
-/** What every sidecar is made of: calls of its own, retries, and a look at the API server whenever that changed. */
+/** Controllers of one process have their watches together. */
+export function informersOf(
+  { api, clock, seeded, signal }: ControllerEnvironment,
+  who: Component,
+): Informers {
+  const isManager = who === 'attachdetach-controller' || who === 'rehearsal';
+  return new Informers({ api, clock, seeded, signal, name: isManager ? 'kube-controller-manager' : who });
+}
+
+/**
+ * What every sidecar is made of: calls of its own, retries, and a look at the API server whenever that changed. It stands
+ * still while nobody answers there, and goes on when its watches do.
+ */
 export abstract class Sidecar {
   protected readonly calls: CsiCalls;
   readonly queue: WorkQueue;
@@ -44,8 +57,9 @@ export abstract class Sidecar {
 
   start(): void {
     const { clock, signal, api } = this.env;
+    const informers = informersOf(this.env, this.who);
     const turn = () => {
-      this.turn();
+      if (informers.areSynced) this.turn();
       return undefined;
     };
     const loop = new Loop({ clock, periodMs: INFORMER_MS, signal, turn });

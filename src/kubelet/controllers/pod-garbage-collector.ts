@@ -1,6 +1,6 @@
 import { Loop } from '../loop';
 import { keyOfObject } from '../objects';
-import type { ControllerEnvironment } from './controller-environment';
+import { type ControllerEnvironment, informersOf } from './controller-environment';
 import { isNodeReady } from './node-health';
 
 /** pkg/controller/podgc */
@@ -12,11 +12,12 @@ export class PodGarbageCollector {
 
   start(): void {
     const { clock, signal, api } = this.env;
+    const informers = informersOf(this.env, 'rehearsal');
     const loop = new Loop({
       clock,
       periodMs: GC_CHECK_MS,
       signal,
-      turn: (now) => this.turn(now),
+      turn: (now) => (informers.areSynced ? this.turn(now) : undefined),
     });
     api.watch(() => loop.poke());
   }

@@ -14,6 +14,9 @@ import { type ControllerEnvironment, Sidecar } from './controller-environment';
 import { accessibilityRequirements, affinityOf } from './topology';
 
 const PREFIX = 'csi.storage.k8s.io/';
+/** client-go's default rate limiter of a queue: 5 ms, doubled up to 1000 s. */
+const SAVE_RETRY_START_MS = 5;
+const SAVE_RETRY_MAX_MS = 1_000_000;
 
 /** external-provisioner with --extra-create-metadata: CreateVolume for claims, DeleteVolume for volumes nobody claims. */
 export class Provisioner extends Sidecar {
@@ -88,6 +91,7 @@ export class Provisioner extends Sidecar {
         context,
       );
       if (!volume) throw new Error('expected a volume in the answer of CreateVolume, found none');
+      await this.untilWritable(name);
       const capacityBytes = parseInt64('capacity_bytes', volume.capacity_bytes);
       const identity = `${clock.now()}-${Math.floor(seeded.fraction(`provisioner ${name}`) * 10_000)}-${storageClass.provisioner}`;
       const pv: PersistentVolume = {
@@ -135,6 +139,17 @@ export class Provisioner extends Sidecar {
     }
   }
 
+  /** A PersistentVolume that cannot be saved is kept and saved later, without another CreateVolume (its volume store). */
+  private async untilWritable(name: string): Promise<void> {
+    const { api, clock, signal, timeline } = this.env;
+    for (let pause = SAVE_RETRY_START_MS; ; pause = Math.min(SAVE_RETRY_MAX_MS, pause * 2)) {
+      const failure = api.failureOf('Post', '/api/v1/persistentvolumes');
+      if (failure === undefined) return;
+      timeline.log({ who: this.who, about: name, text: `Failed to save volume ${name}: ${failure}` });
+      await clock.sleep(pause, signal);
+    }
+  }
+
   private isToBeDeleted(pv: PersistentVolume): boolean {
     return pv.phase === 'Released' && pv.provisioned && pv.reclaimPolicy === 'Delete';
   }
@@ -153,6 +168,7 @@ export class Provisioner extends Sidecar {
         { volume_id: pv.volumeHandle, secrets: this.secret(pv.secrets.provisioner) },
         context,
       );
+      api.request('Delete', `/api/v1/persistentvolumes/${pv.meta.name}`);
     } catch (error) {
       events.emit({ who: this.who }, pv, 'Warning', 'VolumeFailedDelete', rpcErrorText(error));
       throw error;

@@ -47,6 +47,8 @@ export class Resizer extends Sidecar {
         capacityBytes = parseInt64('capacity_bytes', answer.capacity_bytes);
         nodeExpansion = answer.node_expansion_required;
       }
+      // What cannot be written is asked for again: an expansion has to be idempotent.
+      api.request('Patch', `/api/v1/persistentvolumes/${pv.meta.name}`);
       pv.capacityBytes = capacityBytes;
       if (nodeExpansion) {
         claim.allocatedBytes = claim.requestBytes;

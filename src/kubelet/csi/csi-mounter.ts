@@ -131,14 +131,22 @@ export function podInfo(env: NodeEnvironment, spec: VolumeSpec, pod: Pod): Recor
   };
 }
 
-/** Tokens of the pod's service account, where CSIDriver.spec.tokenRequests asks for them. */
+/** Tokens of the pod's service account, where CSIDriver.spec.tokenRequests asks for them. @throws StepError transient */
 function tokensFor(
   { api, behaviour, tokens }: NodeEnvironment,
   spec: VolumeSpec,
   pod: Pod,
 ): { context?: Record<string, string>; secrets?: Record<string, string> } {
   const driver = api.csiDrivers.get(spec.driver);
-  const text = tokens.textFor(driver, pod);
+  let text: string | undefined;
+  try {
+    text = tokens.textFor(driver, pod);
+  } catch (error) {
+    throw new StepError(
+      'transient',
+      `kubernetes.io/csi: mounter.SetUpAt failed to get service accoount token attributes: ${(error as Error).message}`,
+    );
+  }
   if (text === undefined) return {};
   const inSecrets = behaviour.tokensInSecrets && driver?.serviceAccountTokenInSecrets === true;
   return { [inSecrets ? 'secrets' : 'context']: { [TOKENS_KEY]: text } };

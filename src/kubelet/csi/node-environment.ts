@@ -37,17 +37,19 @@ export function openStep(env: NodeEnvironment, spec: VolumeSpec, doing: string):
   );
 }
 
-/** @throws StepError transient */
+/** From the API server each time, never from a cache. @throws StepError transient */
 export function readSecret(
   env: NodeEnvironment,
   reference: SecretReference | undefined,
 ): Record<string, string> {
   if (!reference) return {};
-  const secret = env.api.secrets.get(`${reference.namespace}/${reference.name}`);
-  if (secret) return { ...secret.data };
+  const { namespace, name } = reference;
+  const failure = env.api.failureOf('Get', `/api/v1/namespaces/${namespace}/secrets/${name}`);
+  const secret = env.api.secrets.get(`${namespace}/${name}`);
+  if (secret && failure === undefined) return { ...secret.data };
   throw new StepError(
     'transient',
-    `failed to find the secret ${reference.name} in the namespace ${reference.namespace} with error: secrets "${reference.name}" not found`,
+    `failed to find the secret ${name} in the namespace ${namespace} with error: ${failure ?? `secrets "${name}" not found`}`,
   );
 }
 
@@ -59,11 +61,12 @@ export function publishContextOf(env: NodeEnvironment, spec: VolumeSpec): Record
 
 function getAttachment(env: NodeEnvironment, spec: VolumeSpec): VolumeAttachment {
   const name = attachmentIdOf(env, spec);
+  const failure = env.api.failureOf('Get', `/apis/storage.k8s.io/v1/volumeattachments/${name}`);
   const attachment = env.api.attachments.get(name);
-  if (attachment) return attachment;
+  if (attachment && failure === undefined) return attachment;
   throw new StepError(
     'transient',
-    `volume ${spec.volumeHandle} has GET error for volume attachment ${name}: volumeattachments.storage.k8s.io "${name}" not found`,
+    `volume ${spec.volumeHandle} has GET error for volume attachment ${name}: ${failure ?? `volumeattachments.storage.k8s.io "${name}" not found`}`,
   );
 }
 

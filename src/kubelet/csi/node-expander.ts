@@ -24,8 +24,15 @@ export async function expandDuringMount(
 ): Promise<void> {
   const claim = spec.claim === undefined ? undefined : env.api.claims.get(spec.claim);
   const pv = claim && env.api.volumeOf(claim);
+  const failure = claim && env.api.failureOf('Get', claimPath(claim));
+  if (failure !== undefined)
+    throw new StepError('transient', `mountVolume.NodeExpandVolume get PVC failed : ${failure}`);
   if (!claim || !pv || (claim.capacityBytes ?? 0n) >= pv.capacityBytes) return;
   await expandOnNode(env, volume, spec, pod, claim);
+}
+
+function claimPath({ meta }: PersistentVolumeClaim): string {
+  return `/api/v1/namespaces/${meta.namespace}/persistentvolumeclaims/${meta.name}`;
 }
 
 /**
@@ -51,6 +58,8 @@ export async function expandOnNode(
     events.emit(source, claim, 'Warning', 'FileSystemResizeFailed', text);
     return;
   }
+  // Written into the claim before the driver is asked.
+  mark(env, claim);
   const context = openStep(env, spec, 'Expander.NodeExpand failed to get CSI client');
   try {
     if (!(await nodeHas(calls, context, 'EXPAND_VOLUME')))
@@ -88,7 +97,7 @@ export async function expandOnNode(
       });
       return;
     }
-    if (isInfeasible(failure.code)) claim.resizeStatus = 'NodeResizeInfeasible';
+    if (isInfeasible(failure.code) && !api.isDown) claim.resizeStatus = 'NodeResizeInfeasible';
     events.emit(
       source,
       pod,
@@ -100,6 +109,7 @@ export async function expandOnNode(
     if (isInfeasible(failure.code)) return;
     throw failure;
   }
+  mark(env, claim, 'mountVolume.NodeExpandVolume update pvc status failed: ');
   claim.capacityBytes = wanted;
   claim.resizeStatus = undefined;
   claim.allocatedBytes = undefined;
@@ -108,6 +118,12 @@ export async function expandOnNode(
   events.emit(source, pod, 'Normal', 'FileSystemResizeSuccessful', text);
   events.emit(source, claim, 'Normal', 'FileSystemResizeSuccessful', text);
   api.changed();
+}
+
+/** @throws StepError when the claim's status cannot be written */
+function mark({ api }: ExpandEnvironment, claim: PersistentVolumeClaim, doing = ''): void {
+  const failure = api.failureOf('Patch', `${claimPath(claim)}/status`);
+  if (failure !== undefined) throw new StepError('transient', `${doing}${failure}`);
 }
 
 /** The request has to be lowered: no try can help (node_expander.go). */

@@ -10,6 +10,9 @@ export interface NodeInfoOptions {
   readonly nodeName: string;
 }
 
+/** After four tries within half a second. */
+const GAVE_UP = 'timed out waiting for the condition; caused by: ';
+
 /** What the cluster knows of the drivers on a node (pkg/volume/csi/nodeinfomanager): CSINode, and the labels of the Node. */
 export class NodeInfoManager {
   constructor(private readonly options: NodeInfoOptions) {}
@@ -19,9 +22,14 @@ export class NodeInfoManager {
     const { api, nodeName } = this.options;
     const { node_id: nodeId, accessible_topology: topology } = info;
     const failed = (why: string) => new Error(`error adding CSI driver node info: ${why}`);
+    if (nodeId === '') throw failed('driverNodeID must not be empty');
+    const failure = api.failureOf('Get', `/api/v1/nodes/${nodeName}`);
+    if (failure !== undefined)
+      throw new Error(
+        `error updating Node object with CSI driver node info: error updating node: ${GAVE_UP}${failure}`,
+      );
     const node = api.nodes.get(nodeName);
     if (!node) throw failed(`nodes "${nodeName}" not found`);
-    if (nodeId === '') throw failed('driverNodeID must not be empty');
     const segments = topology?.segments ?? {};
     const collision = collisionOf(node, segments);
     if (collision !== undefined) throw failed(collision);
@@ -32,9 +40,16 @@ export class NodeInfoManager {
     this.said(`driver ${driver} registered as node ${nodeId}`);
   }
 
-  /** Out of CSINode. Labels stay on the Node. */
+  /** Out of CSINode, unless it cannot be written: then it stays there. Labels stay on the Node. */
   uninstall(driver: string): void {
-    const node = this.options.api.nodes.get(this.options.nodeName);
+    const { api, nodeName, timeline } = this.options;
+    const failure = api.failureOf('Get', `/apis/storage.k8s.io/v1/csinodes/${nodeName}`);
+    if (failure !== undefined) {
+      const text = `kubernetes.io/csi: Error uninstalling CSI driver: error uninstalling CSI driver from CSINode object error updating CSINode: ${GAVE_UP}${failure}`;
+      timeline.log({ who: 'kubelet', node: nodeName, text });
+      return;
+    }
+    const node = api.nodes.get(nodeName);
     if (!node?.csiDrivers.delete(driver)) return;
     node.topologyKeys.delete(driver);
     node.allocatable.delete(driver);

@@ -51,6 +51,8 @@ export type StepAction =
     }
   | { readonly kind: 'driver'; readonly act: 'kill' | 'start' | 'restart'; readonly node: string | undefined }
   | { readonly kind: 'node'; readonly act: 'reboot' | 'down' | 'up'; readonly node: string | undefined }
+  /** The API server's process: for everybody, users too. */
+  | { readonly kind: 'api'; readonly act: 'stop' | 'start' }
   | { readonly kind: 'taint'; readonly outOfService: boolean; readonly node: string | undefined }
   /** The registration socket goes, or comes back. */
   | { readonly kind: 'plugin'; readonly act: 'unregister' | 'register'; readonly node: string | undefined }
@@ -70,6 +72,7 @@ export const USAGE: Readonly<Record<StepAction['kind'], string>> = {
   kubelet: 'kubelet stop|start|restart [node]',
   driver: 'driver kill|start|restart [node]',
   node: 'node reboot|down|up [node]',
+  api: 'api stop|start',
   taint: 'taint out-of-service [node] (and: taint none [node])',
   plugin: 'plugin unregister|register [node]',
   'vol-data': 'vol-data remove|empty|corrupt <pod>',
@@ -128,6 +131,11 @@ function parseAction(text: string, [verb = '', ...words]: readonly string[]): St
       return { kind: 'node', ...acting(text, words, ['reboot', 'down', 'up'] as const, USAGE.node) };
     case 'plugin':
       return { kind: 'plugin', ...acting(text, words, ['unregister', 'register'] as const, USAGE.plugin) };
+    case 'api': {
+      const { act, node } = acting(text, words, ['stop', 'start'] as const, USAGE.api);
+      if (node !== undefined) throw wrong(text, USAGE.api);
+      return { kind: 'api', act };
+    }
     case 'taint': {
       const { act, node } = acting(text, words, ['out-of-service', 'none'] as const, USAGE.taint);
       return { kind: 'taint', outOfService: act === 'out-of-service', node };

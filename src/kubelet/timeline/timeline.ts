@@ -2,6 +2,7 @@ import type { Clock } from '../../util/clock';
 
 export type Component =
   | 'rehearsal'
+  | 'kube-apiserver'
   | 'scheduler'
   | 'external-provisioner'
   | 'external-attacher'

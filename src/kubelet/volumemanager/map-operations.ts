@@ -41,7 +41,7 @@ export async function mapVolume(
   }
   try {
     checkReadWriteOncePod(env, volume, wanted, 'MapVolume.SetUpDevice failed');
-    failWith('MapVolume.WaitForAttach failed', () => waitForAttach(env, spec));
+    failWith('MapVolume.WaitForAttach failed', spec.specName, () => waitForAttach(env, spec));
     newMapper(env, spec);
   } catch (error) {
     throw told(env, pod, error, 'FailedMapVolume');

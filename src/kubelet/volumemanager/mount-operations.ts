@@ -32,7 +32,7 @@ export async function mountVolume(
   try {
     checkNodeAffinity(env, wanted, 'MountVolume.NodeAffinity check failed');
     checkReadWriteOncePod(env, volume, wanted, 'MountVolume.SetUp failed');
-    failWith('MountVolume.WaitForAttach failed', () => waitForAttach(env, spec));
+    failWith('MountVolume.WaitForAttach failed', spec.specName, () => waitForAttach(env, spec));
   } catch (error) {
     throw told(env, pod, error);
   }
@@ -130,6 +130,7 @@ async function otherMounts({ mounts }: OperationEnvironment, staging: string): P
 /**
  * VerifyControllerAttachedVolume: whether the attach/detach controller says that the volume is attached here.
  * @returns why not; nothing of it is an error that would be waited for
+ * @throws Error when the API server, which is asked once more, does not answer
  */
 export function verifyControllerAttached(
   env: OperationEnvironment,
@@ -146,6 +147,13 @@ export function verifyControllerAttached(
     if (!api.nodes.get(nodeName)?.volumesAttached.includes(spec.uniqueName))
       return 'volume is not in the list of VolumesAttached in the status of the node';
   }
+  const [namespace, name] = spec.claim?.split('/') ?? [];
+  const path = `/api/v1/namespaces/${namespace}/persistentvolumeclaims/${name}`;
+  const failure = spec.claim === undefined ? undefined : api.failureOf('Get', path);
+  if (failure !== undefined)
+    throw new Error(
+      `VerifyControllerAttachedVolume fetching pvc failed for volume "${spec.specName}" : ${failure}`,
+    );
   asw.markAttached(spec, attachable, capacity);
   return undefined;
 }

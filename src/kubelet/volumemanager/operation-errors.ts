@@ -72,12 +72,11 @@ export function checkNodeAffinity(
 }
 
 /** @throws StepError with the prefix before its text */
-export function failWith(prefix: string, work: () => void): void {
+export function failWith(prefix: string, volume: string, work: () => void): void {
   try {
     work();
   } catch (error) {
-    const failure = stepErrorOf(error);
-    throw new StepError(failure.errorClass, `${prefix} : ${failure.message}`);
+    throw prefixed(prefix, volume, stepErrorOf(error));
   }
 }
 

@@ -108,6 +108,24 @@ export class OperationExecutor {
     return true;
   }
 
+  /** As `start`, of what takes no time: it is remembered only when it fails. */
+  attempt({ run, ...operation }: Omit<Operation, 'run'> & { run(): void }): void {
+    const before = this.find(operation.key);
+    const same = before?.name === operation.name ? before : undefined;
+    if (before?.isPending || same?.backoff.isSafeToRetry(this.options.clock.now()) === false) return;
+    try {
+      run();
+      if (same) this.remove(same);
+    } catch (error) {
+      this.start({
+        ...operation,
+        run: async () => {
+          throw error;
+        },
+      });
+    }
+  }
+
   private async run(operation: Operation, state: OperationState): Promise<void> {
     const { signal, ended } = this.options;
     try {

@@ -7,7 +7,10 @@ import { inlineSpec, isAttachable, persistentSpec, type VolumeSpec } from './spe
 
 export interface PopulatorOptions {
   readonly api: ApiServer;
-  readonly nodeName: string;
+  /** Of this node, as far as they are known. */
+  pods(): readonly Pod[];
+  /** Whether they are all of them: the API server has told once. */
+  areSourcesReady(): boolean;
   readonly dsw: DesiredStateOfWorld;
   readonly asw: ActualStateOfWorld;
   /** ShouldPodRuntimeBeRemoved: no container of the pod runs, or will. Until then its volumes stay wanted. */
@@ -17,6 +20,8 @@ export interface PopulatorOptions {
 /** desiredStateOfWorldPopulator: the volumes that the pods of this node want, from the API server. */
 export class Populator {
   private readonly processed = new Set<string>();
+  /** Those that a pod worker has asked for. */
+  private readonly seen = new Set<string>();
   private readonly errors = new Map<string, string[]>();
   /** Every pod that was there at start has been looked at: only then may volumes be unmounted. */
   hasAddedPods = false;
@@ -25,6 +30,7 @@ export class Populator {
 
   /** The pod is looked at again in the next turn: its claims may have changed. */
   reprocess(podUid: string): void {
+    this.seen.add(podUid);
     this.processed.delete(podUid);
   }
 
@@ -39,21 +45,19 @@ export class Populator {
     return errors;
   }
 
-  /** Names of the pod's volumes that could not be looked at. */
+  /** Names of the pod's volumes that never could be looked at. */
   failedVolumes(pod: Pod): string[] {
-    if (this.processed.has(pod.meta.uid)) return [];
-    return csiVolumesOf(pod).filter((volume) => typeof this.specOf(pod, volume) === 'string');
+    const known = this.options.dsw.all().flatMap(({ pods }) => pods.get(pod.meta.uid)?.outerNames ?? []);
+    return csiVolumesOf(pod).filter((volume) => !known.includes(volume));
   }
 
   /** @returns whether anything changed */
   turn(): boolean {
-    const { api, nodeName, dsw } = this.options;
+    const { dsw } = this.options;
     let changed = false;
-    for (const pod of api.pods.all()) {
-      if (pod.nodeName !== nodeName || this.processed.has(pod.meta.uid)) continue;
-      if (this.mayAdd(pod)) changed = this.add(pod) || changed;
-    }
-    this.hasAddedPods = true;
+    for (const pod of this.options.pods())
+      if (!this.processed.has(pod.meta.uid) && this.mayAdd(pod)) changed = this.add(pod) || changed;
+    this.hasAddedPods ||= this.options.areSourcesReady();
     for (const uid of dsw.podUids()) {
       if (!this.options.isTerminated(uid)) continue;
       changed = dsw.removePod(uid) || changed;
@@ -86,8 +90,11 @@ export class Populator {
     if (errors.length > 0) {
       const isNew = !this.errors.has(uid);
       this.errors.set(uid, errors);
+      // It is looked at again with the next sync of its pod, not with each turn.
+      if (this.seen.has(uid)) this.processed.add(uid);
       return isNew;
     }
+    this.errors.delete(uid);
     this.processed.add(uid);
     for (const volume of asw.all()) {
       const mounted = volume.pods.get(uid);
@@ -104,9 +111,12 @@ export class Populator {
     if (volume?.csi) return inlineSpec(pod, name, volume.csi);
     const { claimName = '', readOnly = false } = volume?.claim ?? {};
     const subject = `error processing PVC ${pod.meta.namespace}/${claimName}`;
+    // Each time anew, and from no cache: where nobody answers a pod that runs has no repeated publish either.
+    const path = `/api/v1/namespaces/${pod.meta.namespace}/persistentvolumeclaims/${claimName}`;
+    const failure = api.failureOf('Get', path);
     const claim = api.claimOf(pod, claimName);
-    if (!claim)
-      return `${subject}: failed to fetch PVC from API server: persistentvolumeclaims "${claimName}" not found`;
+    if (!claim || failure !== undefined)
+      return `${subject}: failed to fetch PVC from API server: ${failure ?? `persistentvolumeclaims "${claimName}" not found`}`;
     const conflict = volume?.template && notTheOwner(pod, claim);
     if (conflict !== undefined) return `${subject}: ${conflict}`;
     const pv = api.volumeOf(claim);

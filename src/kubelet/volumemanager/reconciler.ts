@@ -32,13 +32,13 @@ export class Reconciler {
 
   /** @returns the moment at which it has to look again even if nothing changes */
   turn(now: number): number | undefined {
-    const { populator, executor } = this.options;
+    const { populator, executor, env } = this.options;
     this.again = false;
     const mayUnmount = this.isReadyToUnmount();
     if (mayUnmount) this.unmountVolumes();
     this.mountVolumes();
     if (mayUnmount) this.letGoOfDevices();
-    if (populator.hasAddedPods) this.updateReconstructed();
+    if (populator.hasAddedPods && !env.api.isDown) this.updateReconstructed();
     return this.again ? now : executor.nextRetry;
   }
 
@@ -91,9 +91,16 @@ export class Reconciler {
   }
 
   private verifyAttached(wanted: VolumeToMount, pod: PodToMount): void {
-    const { env } = this.options;
+    const { env, executor } = this.options;
     if (env.asw.get(wanted.uniqueName)) return;
-    if (verifyControllerAttached(env, pod, wanted.reportedInUse) === undefined) this.again = true;
+    executor.attempt({
+      name: 'verify_controller_attached_volume',
+      key: { volume: wanted.uniqueName, podUid: '' },
+      about: `${wanted.spec.specName} for ${keyOfObject(pod.pod.meta)}`,
+      run: () => {
+        if (verifyControllerAttached(env, pod, wanted.reportedInUse) === undefined) this.again = true;
+      },
+    });
   }
 
   private mount(wanted: VolumeToMount, pod: PodToMount): void {

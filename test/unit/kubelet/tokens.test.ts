@@ -53,7 +53,7 @@ test('a driver that asks for none is given none', async () => {
 
 describe('the text', () => {
   const clock = new VirtualClock(Date.UTC(2026, 0, 1));
-  const tokens = new ServiceAccountTokens(clock, new Seeded(1));
+  const tokens = new ServiceAccountTokens(clock, new Seeded(1), { failureOf: () => undefined });
   const pod = {
     meta: { name: 'web', namespace: 'shop', uid: 'uid-1' },
     serviceAccountName: 'reader',
