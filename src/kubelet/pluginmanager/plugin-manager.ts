@@ -35,6 +35,7 @@ export interface FailingPlugin {
   readonly path: string;
   readonly failures: number;
   readonly lastError: string;
+  readonly isPending: boolean;
   readonly retryAt: number | undefined;
 }
 
@@ -69,15 +70,14 @@ export class PluginManager {
     });
   }
 
+  /** Of sockets that are there. */
   failing(): FailingPlugin[] {
-    return [...this.operations]
-      .filter(([, { failures }]) => failures > 0)
-      .map(([path, { failures, lastError, backoff }]) => ({
-        path,
-        failures,
-        lastError,
-        retryAt: backoff.retryAt,
-      }));
+    return this.options.folder.sockets().flatMap(({ path }) => {
+      const operation = this.operations.get(path);
+      if (!operation || operation.failures === 0) return [];
+      const { failures, lastError, isPending, backoff } = operation;
+      return { path, failures, lastError, isPending, retryAt: backoff.retryAt };
+    });
   }
 
   /** @returns when it has to look again whatever happens */

@@ -91,6 +91,18 @@ describe('R7: a second socket of the same name', () => {
     expect(askedOf(played, 'GetInfo', FIRST)).toEqual(['1.0 OK']);
   });
 
+  test('where things stand says of the second that it is not registered, and why', async () => {
+    const played = await playShipped('registration-second-owner', 'create; wait running; advance 10s');
+    expect(played.outcome.standings).toEqual([
+      {
+        what: `plugin at /var/lib/kubelet/plugins_registry/${SECOND}`,
+        state: 'not registered with node-1',
+        why: [expect.stringMatching(/^4 tries: RegisterPlugin error -- .*"1\.0\.0"; next try in \d/)],
+      },
+      expect.objectContaining({ what: 'pod default/web', state: 'Running' }),
+    ]);
+  });
+
   const second = (more: string) =>
     rules(
       '{name: twin, match: {service: registration}, when: {after: 5s, times: 1}, then: [{registration: {second: true, for: 20s}}]}',
