@@ -14,6 +14,7 @@ const { e2e } = require('./lib/phases/e2e.cjs');
 const { endurance } = require('./lib/phases/endurance.cjs');
 const { guest } = require('./lib/phases/guest.cjs');
 const { jestPhases } = require('./lib/phases/jest.cjs');
+const { peer } = require('./lib/phases/peer.cjs');
 const { check } = require('./lib/phases/result.cjs');
 const { sanity } = require('./lib/phases/sanity.cjs');
 const { prepareOrExit } = require('./lib/prepare.cjs');
@@ -24,7 +25,7 @@ const root = path.join(__dirname, '..');
 const JEST = jestPhases(root);
 
 /** In the order they run: what is quick to fail comes first. */
-const PHASES = { lint, types, ...JEST, cases, endurance, sanity, e2e, guest };
+const PHASES = { lint, types, ...JEST, cases, peer, endurance, sanity, e2e, guest };
 
 const USAGE = `usage: npm test -- [--only PHASE[,PHASE...]] [pattern of test files...] [-- arguments for jest]
 phases: ${Object.keys(PHASES).join(', ')}

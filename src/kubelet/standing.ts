@@ -29,6 +29,7 @@ export class Standings {
     const pods = this.cluster.api.pods.all();
     const { clean } = this.timeline;
     return [
+      ...this.apiServer(),
       ...pluginStandings(this.cluster),
       ...pods.map((pod) => this.pod(pod)),
       ...this.leftVolumes(),
@@ -36,11 +37,29 @@ export class Standings {
     ].map(({ what, state, why }) => ({ what: clean(what), state: clean(state), why: why.map(clean) }));
   }
 
+  /** Said when it is why others stand still. */
+  private apiServer(): Standing[] {
+    const { api } = this.cluster;
+    if (api.downSince === undefined) return [];
+    const why = [
+      'the API server is down: no controller and no sidecar does anything, kubelets keep what is mounted, and what they report is not written; `api start` brings it back',
+    ];
+    return [
+      {
+        what: 'API server',
+        state: `down since +${(this.timeline.since(api.downSince) / 1_000).toFixed(1)}s`,
+        why,
+      },
+    ];
+  }
+
   private pod(pod: Pod): Standing {
     const what = `pod ${keyOfObject(pod.meta)}`;
     const node = pod.nodeName === undefined ? undefined : this.cluster.node(pod.nodeName);
     const isDown = node !== undefined && !node.kubelet;
-    const volumes = isDown ? [] : pod.volumes.flatMap((volume) => this.volumeOf(pod, volume.name, node));
+    const knowsNoPod = node?.kubelet?.sources.areReady === false;
+    const volumes =
+      isDown || knowsNoPod ? [] : pod.volumes.flatMap((volume) => this.volumeOf(pod, volume.name, node));
     if (pod.deletionTimestamp !== undefined)
       return { what, state: 'Terminating', why: [...this.kubeletDown(node), ...volumes] };
     if (pod.phase === 'Failed') return { what, state: `Failed: ${pod.reason}`, why: [] };
@@ -55,7 +74,13 @@ export class Standings {
   }
 
   private kubeletDown(node: ClusterNode | undefined): string[] {
-    return node && !node.kubelet ? [`the kubelet of ${node.object.meta.name} does not run`] : [];
+    if (!node) return [];
+    const { name } = node.object.meta;
+    if (!node.kubelet) return [`the kubelet of ${name} does not run`];
+    if (node.kubelet.sources.areReady) return [];
+    return [
+      `the kubelet of ${name} knows no pod yet: it was started while the API server was down, and neither mounts nor unmounts anything before it has heard of all pods`,
+    ];
   }
 
   private volumeOf(pod: Pod, name: string, node: ClusterNode | undefined): string[] {
