@@ -140,6 +140,7 @@ export const CallExplanation = schemaOf<Explanation>()({
   misses: z.array(NearMiss),
   notAsked: z.array(z.string()),
   otherMethods: z.array(RuleMethods),
+  notArmed: z.array(z.strictObject({ rule: z.string(), why: z.string() })),
   armedKnown: z.boolean(),
 });
 

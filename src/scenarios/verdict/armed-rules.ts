@@ -30,17 +30,28 @@ export function endsArming(event: string): boolean {
   return event === 'scenarioDisarmed' || event === 'scenarioExpired' || event === 'scenarioStopped';
 }
 
+/** A rule that was armed once, and why it acts no more. */
+export interface EndedRule extends ArmedRule {
+  readonly why: string;
+}
+
+/** A long life sees many rules go: whoever asks thinks of one of the last. */
+const MAX_ENDED = 20;
+
 /** Which rules were armed, and how near they came, as far as the journal tells. */
 export class ArmedRules {
   private readonly scenarios = new Map<string, readonly ArmedRule[] | undefined>();
+  private readonly over = new Map<string, readonly EndedRule[]>();
   private readonly misses = new Map<string, { miss: Miss; call: JournalCall }>();
 
   event({ event, details }: EventEntry): void {
     const scenario = scenarioOf(details);
     if (scenario === undefined) return;
-    if (endsArming(event)) this.scenarios.delete(scenario);
-    if (event === 'scenarioArmed' || event === 'scenarioReloaded')
+    if (endsArming(event)) this.end(scenario, whyEnded(event, details));
+    if (event === 'scenarioArmed' || event === 'scenarioReloaded') {
+      this.over.delete(scenario);
       this.scenarios.set(scenario, rulesOf(scenario, details));
+    }
   }
 
   answered(call: JournalCall): void {
@@ -53,6 +64,23 @@ export class ArmedRules {
     return all.length === 0 || all.includes(undefined) ? undefined : all.flatMap((rules) => rules ?? []);
   }
 
+  private end(scenario: string, why: string): void {
+    const rules = this.scenarios.get(scenario);
+    this.scenarios.delete(scenario);
+    if (rules === undefined) return;
+    this.over.delete(scenario);
+    this.over.set(
+      scenario,
+      rules.map((rule) => ({ ...rule, why })),
+    );
+    for (const oldest of this.over.keys()) if (this.over.size > MAX_ENDED) this.over.delete(oldest);
+  }
+
+  /** Rules that acted once and act no more, those that ended last at the end. */
+  ended(): readonly EndedRule[] {
+    return [...this.over.values()].flat();
+  }
+
   /** The last time a rule nearly fired. */
   lastMiss(rule: string): { miss: Miss; call: JournalCall } | undefined {
     return [...this.misses.values()].findLast(({ miss }) => matchesRule(rule, miss.rule));
@@ -61,6 +89,13 @@ export class ArmedRules {
   forgetMisses(): void {
     this.misses.clear();
   }
+}
+
+function whyEnded(event: string, details: object | null): string {
+  if (event === 'scenarioExpired') return 'its scenario had expired';
+  const { why } = (details ?? {}) as { why?: unknown };
+  if (event === 'scenarioStopped') return `its scenario had stopped itself (${String(why)})`;
+  return 'its scenario had been disarmed or removed';
 }
 
 function rulesOf(scenario: string, details: object | null): readonly ArmedRule[] | undefined {

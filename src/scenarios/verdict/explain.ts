@@ -3,7 +3,7 @@ import { CallJoiner, type JournalCall } from '../../journal/calls';
 import type { Miss } from '../../journal/entry';
 import type { TimelineEntry } from '../../journal/merge';
 import { printable } from '../../util/text';
-import { type ArmedRule, ArmedRules, keySentence } from './armed-rules';
+import { type ArmedRule, ArmedRules, type EndedRule, keySentence } from './armed-rules';
 import { callLine } from './text';
 
 /** Why rules fired for a call, or did not. */
@@ -16,6 +16,8 @@ export interface Explanation {
   readonly notAsked: readonly string[];
   /** Rules that were armed when it came, and are about other methods. */
   readonly otherMethods: readonly ArmedRule[];
+  /** Where none fired: rules for its method that had been armed before it came, and were no longer. */
+  readonly notArmed: readonly Omit<EndedRule, 'methods'>[];
   /** The journal tells which rules were armed. */
   readonly armedKnown: boolean;
 }
@@ -33,7 +35,10 @@ interface Source {
 export async function explain(timeline: Source, number: number, process?: string): Promise<Explanation> {
   const joiner = new CallJoiner();
   const rules = new Map<string, ArmedRules>();
-  const found = new Map<string, { call: JournalCall; armed: readonly ArmedRule[] | undefined }>();
+  const found = new Map<
+    string,
+    { call: JournalCall; armed: readonly ArmedRule[] | undefined; over: readonly EndedRule[] }
+  >();
   const wanted = `"call":${number},`;
   for await (const entry of timeline.entries((line) => line.includes(wanted) || isEvent(line))) {
     if (process !== undefined && entry.process !== process) continue;
@@ -49,7 +54,7 @@ export async function explain(timeline: Source, number: number, process?: string
     }
     if (entry.call !== number) continue;
     for (const { call, change } of joiner.add(entry))
-      if (change === 'received') found.set(entry.process, { call, armed: own.armed() });
+      if (change === 'received') found.set(entry.process, { call, armed: own.armed(), over: own.ended() });
   }
   const [first, ...others] = found.values();
   if (!first)
@@ -60,14 +65,18 @@ export async function explain(timeline: Source, number: number, process?: string
     throw invalidArgument(
       `call ${number} is in the journals of ${[...found.keys()].join(', ')}: say of which process`,
     );
-  return describe(first.call, first.armed);
+  return describe(first.call, first.armed, first.over);
 }
 
 function isEvent(line: string): boolean {
   return line.includes('"type":"event"');
 }
 
-function describe(call: JournalCall, armed: readonly ArmedRule[] | undefined): Explanation {
+function describe(
+  call: JournalCall,
+  armed: readonly ArmedRule[] | undefined,
+  over: readonly EndedRule[],
+): Explanation {
   const { fired, misses, method } = call;
   const told = new Set([...fired, ...misses.map(({ rule }) => rule)]);
   const rest = (armed ?? []).filter(({ rule }) => !told.has(rule));
@@ -81,13 +90,17 @@ function describe(call: JournalCall, armed: readonly ArmedRule[] | undefined): E
     misses,
     notAsked: ended && fired.length > 0 ? rest.filter((one) => !isOther(one)).map(({ rule }) => rule) : [],
     otherMethods: ended ? rest.filter(isOther) : [],
+    notArmed:
+      ended && fired.length === 0
+        ? over.filter((one) => !told.has(one.rule) && !isOther(one)).map(({ rule, why }) => ({ rule, why }))
+        : [],
     armedKnown: armed !== undefined,
   };
 }
 
 /** For people. */
 export function explanationText(explanation: Explanation): string {
-  const { call, fired, misses, notAsked, otherMethods, armedKnown } = explanation;
+  const { call, fired, misses, notAsked, notArmed, otherMethods, armedKnown } = explanation;
   const lines = [callLine(call)];
   if (call.pending) lines.push('it runs: what fired is known when it ends');
   else if (call.lost)
@@ -98,6 +111,7 @@ export function explanationText(explanation: Explanation): string {
   for (const { rule, key, found = 'nothing', wanted } of misses)
     lines.push(`did not fire: ${rule}: ${keySentence({ key, found, wanted })}`);
   for (const rule of notAsked) lines.push(`not asked: ${rule}: another rule had fired`);
+  for (const { rule, why } of notArmed) lines.push(`not armed: ${rule}: ${why}`);
   for (const { rule, methods } of otherMethods)
     lines.push(`for other methods: ${rule}${Array.isArray(methods) ? ` (${methods.join(', ')})` : ''}`);
   if (lines.length === 1)

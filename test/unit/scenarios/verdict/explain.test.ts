@@ -58,6 +58,41 @@ describe('explain', () => {
     expect((await explain(source(story), 1)).otherMethods).toEqual([]);
   });
 
+  it.each([
+    ['scenarioExpired', {}, 'its scenario had expired'],
+    [
+      'scenarioStopped',
+      { why: 'stopIf node.fsFreePct < 5' },
+      'its scenario had stopped itself (stopIf node.fsFreePct < 5)',
+    ],
+    ['scenarioDisarmed', {}, 'its scenario had been disarmed or removed'],
+  ])('names rules for the method that acted no more: %s', async (event, details, why) => {
+    const story = new Story();
+    armed(story, [
+      { name: 'slow', methods: ['NodeGetInfo'] },
+      { name: 'busy', methods: ['Probe'] },
+    ]);
+    story.event(0.5, event, { scenario: 's', ...details });
+    story.call(1, 'NodeGetInfo');
+    expect((await text(story, 1)).split('\n').slice(1)).toEqual([`not armed: s/slow: ${why}`, '']);
+    armed(story, [{ name: 'slow', methods: ['NodeGetInfo'] }]);
+    story.call(2, 'NodeGetInfo', undefined, {
+      misses: [{ rule: 's/slow', key: 'when.nth', found: 'call 1', wanted: '2' }],
+    });
+    expect(await text(story, 2)).not.toContain('not armed');
+  });
+
+  it('names the last of many that act no more', async () => {
+    const story = new Story();
+    for (let n = 0; n < 50; n += 1) {
+      story.event(0, 'scenarioArmed', { scenario: `s${n}`, rules: [{ name: 'r', methods: ['Probe'] }] });
+      story.event(0, 'scenarioDisarmed', { scenario: `s${n}` });
+    }
+    story.call(1, 'Probe');
+    const { notArmed } = await explain(source(story), 1);
+    expect(notArmed.map(({ rule }) => rule)).toEqual(Array.from({ length: 20 }, (_, n) => `s${n + 30}/r`));
+  });
+
   it('says that a call runs, and that it was lost', async () => {
     const story = new Story();
     story.received(0, 'NodeStageVolume');
