@@ -40,6 +40,14 @@ spec:
 const saidAt = ({ timeline }: Played, text: RegExp) =>
   timeline.entries.find((entry) => text.test(entry.text))?.at;
 
+/** Operations on volumes that failed before that moment: what is not even tried has none. */
+const triedBefore = ({ timeline }: Played, moment: number) =>
+  timeline.entries
+    .filter(
+      ({ kind, text, at }) => kind === 'backoff' && /^\w*(volume|device)\w* failed/.test(text) && at < moment,
+    )
+    .map(({ text }) => text);
+
 const why = ({ outcome }: Played) =>
   outcome.standings
     .map((standing) => [standing.what, standing.state, ...standing.why].join(' | '))
@@ -343,6 +351,7 @@ describe('a kubelet starts while the API server is down', () => {
       expect(
         saidAt(played, /^Failed to contact API server when waiting for CSINode publishing: Get/),
       ).toBeDefined();
+      expect(triedBefore(played, saidAt(played, /^API server up/) ?? Number.NaN)).toEqual([]);
       expect(saidAt(played, /^Watching apiserver/)).toBeGreaterThanOrEqual(
         saidAt(played, /^API server up/) ?? Number.NaN,
       );
@@ -362,6 +371,7 @@ describe('a kubelet starts while the API server is down', () => {
     ]);
     const up = saidAt(played, /^API server up/) ?? Number.NaN;
     expect(saidAt(played, /^Orphaned pod found/) ?? up).toBeGreaterThanOrEqual(up);
+    expect(triedBefore(played, up)).toEqual([]);
   });
 
   test('a pod that was deleted meanwhile is mounted once more until its containers have ended, as after any restart', async () => {
