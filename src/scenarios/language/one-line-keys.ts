@@ -20,7 +20,8 @@ const counted =
 const namespaced =
   (...path: string[]): Expand =>
   (value) => {
-    const slash = value.indexOf('/');
+    // A regular expression has slashes of its own.
+    const slash = /^!?\//.test(value) ? -1 : value.indexOf('/');
     const name = { path: [...path, 'name'], value: value.slice(slash + 1), offset: slash + 1 };
     return slash < 0
       ? [name]

@@ -72,7 +72,8 @@ export function parseRule(text: string, options: ParseRuleOptions = {}): ParsedR
   const [target, ...conditions] = split.words;
   if (target !== undefined)
     put(['match', isService(target.text) ? 'service' : 'rpc'], target.text, target.offset);
-  for (const word of conditions) readCondition(word, put, columns, report);
+  const said = new Set<string>();
+  for (const word of conditions) readCondition(word, put, columns, report, said);
   put(['sequence'], split.sequence.text, split.sequence.offset);
   const spec = { ...(expires !== undefined && { expires }), rules: [rule] };
   const document = { apiVersion: API_VERSION, kind: KIND, metadata: { name }, spec };
@@ -84,6 +85,7 @@ function readCondition(
   put: (path: readonly string[], value: unknown, offset: number) => void,
   columns: Map<string, number>,
   report: Report,
+  said: Set<string>,
 ): void {
   const equals = text.indexOf('=');
   const key = equals < 0 ? text : text.slice(0, equals);
@@ -105,8 +107,27 @@ function readCondition(
     fail(`unknown condition "${key}"${didYouMean(key, names)}: expected one of ${names.join(', ')}`);
     return;
   }
+  if (said.has(key)) {
+    fail(`${key} is said twice: give its alternatives with "|" between them, or write a file`);
+    return;
+  }
+  said.add(key);
+  const wanted = wantedFor(key, raw, value);
+  if (wanted !== undefined) {
+    fail(`expected ${wanted}, found ${quote(text)}`);
+    return;
+  }
   const start = offset + equals + 1 + (quoted === null ? 0 : 1);
   for (const condition of expanded) put(condition.path, condition.value, start + condition.offset);
+}
+
+/** What a condition has to look like that has no value, or one that nothing can have. */
+function wantedFor(key: string, raw: string, value: string): string | undefined {
+  if (key !== 'pvc' && key !== 'pod') return raw === '' ? `a value after ${key}=` : undefined;
+  // Kubernetes has no slash in a name; a regular expression does.
+  const name = '([^/]+|!?/.+/[a-z]*)';
+  const named = new RegExp(`^(${name}|[^/]+/${name})$`, 's');
+  return named.test(value) ? undefined : `${key}=NAME or ${key}=NAMESPACE/NAME`;
 }
 
 /** The colon that is followed by a space: one inside of a value is part of it. */

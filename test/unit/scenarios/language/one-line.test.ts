@@ -87,11 +87,40 @@ describe('a rule in one line', () => {
       'NodeStageVolume pod=a/b: ok',
       'rule:1:21: can never match: NodeStageVolume carries no pod (NodePublishVolume, NodeUnpublishVolume and NodeGetVolumeStats do)',
     ],
+    [
+      'NodeStageVolume pvc=a pvc=b: ok',
+      'rule:1:23: pvc is said twice: give its alternatives with "|" between them, or write a file',
+    ],
+    ['NodeStageVolume pvc=: ok', 'rule:1:17: expected pvc=NAME or pvc=NAMESPACE/NAME, found "pvc="'],
+    [
+      'NodeStageVolume pvc=a/b/c: ok',
+      'rule:1:17: expected pvc=NAME or pvc=NAMESPACE/NAME, found "pvc=a/b/c"',
+    ],
+    ['NodeStageVolume pvc=/a: ok', 'rule:1:17: expected pvc=NAME or pvc=NAMESPACE/NAME, found "pvc=/a"'],
+    ['NodeStageVolume node=: ok', 'rule:1:17: expected a value after node=, found "node="'],
     ['NodeStageVolume times=x: ok', 'rule:1:23: expected a whole number from 1 on, found "x"'],
   ])('%s', (text, line) => {
     const { problems, text: written, scenario } = parseRule(text);
     expect(problems.map(formatProblem)).toEqual([line]);
     expect([written, scenario]).toEqual([undefined, undefined]);
+  });
+
+  it.each([
+    ['pvc=/^data-\\d+$/', undefined, '/^data-\\d+$/'],
+    ['pvc=!/^tmp/i', undefined, '!/^tmp/i'],
+    ['pvc=db//^data/', 'db', '/^data/'],
+    ['pvc=db|web/data-*', 'db|web', 'data-*'],
+    ['pvc=!tmp', undefined, '!tmp'],
+  ])('%s is a claim', (condition, namespace, name) => {
+    const { problems, scenario } = parseRule(`NodeStageVolume ${condition}: ok`);
+    expect(problems).toEqual([]);
+    const { volume } = scenario?.rules[0]?.match ?? {};
+    expect([volume?.pvcNamespace?.source, volume?.pvcName?.source]).toEqual([namespace, name]);
+  });
+
+  it('an attribute may be empty, when that is said', () => {
+    const { scenario } = parseRule('NodeStageVolume attr.a="": ok');
+    expect(scenario?.rules[0]?.match.volume?.attributes?.a?.test('')).toBe(true);
   });
 
   it('names the conditions there are', () => {
