@@ -68,7 +68,7 @@ export function checkValue(field: SchemaField, value: unknown): PatchProblem[] {
 function fits(field: SchemaField, value: unknown): boolean {
   const values = schemaEnums[field.type];
   if (field.kind === 'enum')
-    return typeof value === 'number' ? Number.isInteger(value) : Object.hasOwn(values ?? {}, String(value));
+    return typeof value === 'number' ? isInt32(value) : Object.hasOwn(values ?? {}, String(value));
   switch (field.type) {
     case 'string':
       return typeof value === 'string';
@@ -79,10 +79,17 @@ function fits(field: SchemaField, value: unknown): boolean {
     case 'google.protobuf.Int64Value':
       return isInt64(value);
     case 'google.protobuf.Timestamp':
-      return typeof value === 'string' && !Number.isNaN(Date.parse(value));
+      return typeof value === 'string' && TIME.test(value) && !Number.isNaN(Date.parse(value));
     default:
-      return Number.isInteger(value) && Math.abs(value as number) <= 2 ** 31 - 1;
+      return typeof value === 'number' && isInt32(value);
   }
+}
+
+/** RFC 3339, or a day. */
+const TIME = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}:\d{2}(\.\d{1,9})?(Z|[+-]\d{2}:\d{2}))?$/;
+
+function isInt32(value: number): boolean {
+  return Number.isInteger(value) && Math.abs(value) <= 2 ** 31 - 1;
 }
 
 function isInt64(value: unknown): boolean {

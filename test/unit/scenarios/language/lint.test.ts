@@ -139,6 +139,18 @@ describe('a rule that cannot do what it says is refused', () => {
       'expected a time such as 2026-01-31T12:00:00Z, found "soon"',
     ],
     [
+      '{match: {rpc: CreateSnapshot}, then: [{respond: {merge: {snapshot: {creation_time: "1"}}}}]}',
+      'expected a time such as 2026-01-31T12:00:00Z, found "1"',
+    ],
+    [
+      '{match: {rpc: CreateSnapshot}, then: [{respond: {merge: {snapshot: {creation_time: "+275760-09-13T00:00:00Z"}}}}]}',
+      'expected a time such as 2026-01-31T12:00:00Z, found "+275760-09-13T00:00:00Z"',
+    ],
+    [
+      '{match: {rpc: NodeGetVolumeStats}, then: [{respond: {merge: {usage: [{unit: 99999999999}]}}}]}',
+      'expected UNKNOWN, BYTES or INODES, found 99999999999',
+    ],
+    [
       '{match: {rpc: NodeStageVolume}, then: [{error: {code: ABORTED, message: "${request.volume_i}"}}]}',
       'unknown field "volume_i" of NodeStageVolumeRequest (did you mean "volume_id"?)',
     ],
