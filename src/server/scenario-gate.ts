@@ -105,8 +105,14 @@ export class ScenarioGate implements FaultGate {
   private changeRequest<M extends Method>(gate: GateCall<M>, fires: readonly Fire[]): void {
     for (const { action, fire } of actionsOf(fires, 'set'))
       for (const { path, value } of action.fields) {
-        gate.request = setField(rpcs[gate.method].requestType, gate.request, path, value) as RequestOf<M>;
-        gate.effect(`request.${path.join('.')} set by ${fire.state.name}`);
+        const what = `request.${path.join('.')}`;
+        try {
+          gate.request = setField(rpcs[gate.method].requestType, gate.request, path, value) as RequestOf<M>;
+          gate.effect(`${what} set by ${fire.state.name}`);
+        } catch (error) {
+          // Only a call tells how long its lists are.
+          gate.effect(`${what} was not set by ${fire.state.name}: ${(error as Error).message}`);
+        }
       }
   }
 

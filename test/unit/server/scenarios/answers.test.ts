@@ -80,6 +80,19 @@ it('does the real work on a changed request, and the journal keeps what was aske
   });
 });
 
+it('leaves a request alone whose list does not have the position that is set, and says so', async () => {
+  const driver = await drivers.withSpec(`
+  rules:
+  - name: r
+    match: {rpc: ValidateVolumeCapabilities}
+    then: [{set: {'request.volume_capabilities[5].access_mode.mode': UNKNOWN}}]`);
+  const volume_id = await createVolume(driver);
+  await driver.csi.ValidateVolumeCapabilities({ volume_id, volume_capabilities: [mountCapability()] });
+  expect(lastAnswer(driver, 'ValidateVolumeCapabilities').effects).toEqual([
+    'request.volume_capabilities.5.access_mode.mode was not set by test/r: expected a position from 0 to 1 in the list, found 5',
+  ]);
+});
+
 it('an injected error of a discreet scenario says nothing of it', async () => {
   const driver = await drivers.withSpec(`
   discreet: true
