@@ -4,7 +4,6 @@ import { errnoOf, namesIn } from '../util/files';
 import type { MountView } from './csi/mount-view';
 import type { KubeletPaths } from './names';
 import type { Timeline } from './timeline/timeline';
-import { VOL_DATA_FILE } from './vol-data';
 import type { ActualStateOfWorld } from './volumemanager/actual-state-of-world';
 
 /** Whether something is mounted in the pod's volumes; a dead mount is one. */
@@ -34,19 +33,32 @@ export function removeOrphanedPod(paths: KubeletPaths, podUid: string): string |
       if (errnoOf(error) !== 'ENOENT')
         return `${said} failed to rmdir() volume at path ${folder}: ${(error as Error).message}`;
     }
-    if (fs.existsSync(path.join(folder, VOL_DATA_FILE)))
-      return `${said} error occurred when trying to remove the volumes dir: not a directory`;
-    fs.rmdirSync(folder);
   }
-  const devices = [paths.podCsiDevices(podUid), paths.podDevices(podUid)];
-  const volumes = [paths.podCsiVolumes(podUid), paths.podVolumes(podUid)];
-  for (const folder of [...devices, ...volumes, paths.pod(podUid)])
+  const failure = removeFolders(paths.podVolumes(podUid));
+  if (failure !== undefined)
+    return `${said} error occurred when trying to remove the volumes dir: ${failure}`;
+  for (const folder of [paths.podCsiDevices(podUid), paths.podDevices(podUid), paths.pod(podUid)])
     try {
       fs.rmdirSync(folder);
     } catch (error) {
       if (errnoOf(error) !== 'ENOENT')
         return `${said} failed to remove ${folder}: ${(error as Error).message}`;
     }
+  return undefined;
+}
+
+/** pkg/util/removeall, RemoveDirsOneFilesystem. @returns why it could not: at the first thing that is no folder */
+function removeFolders(folder: string): string | undefined {
+  for (const name of namesIn(folder)) {
+    const inside = path.join(folder, name);
+    const failure = fs.lstatSync(inside).isDirectory() ? removeFolders(inside) : 'not a directory';
+    if (failure !== undefined) return failure;
+  }
+  try {
+    fs.rmdirSync(folder);
+  } catch (error) {
+    if (errnoOf(error) !== 'ENOENT') return (error as Error).message;
+  }
   return undefined;
 }
 

@@ -20,19 +20,21 @@ export async function removeMountDir(
     throw new Error(`failed to clean mount dir [${folder}]: ${(error as Error).message}`);
   }
   if (mounted) return 'still mounted';
-  removeFolder(folder);
+  remove(folder);
   removeVolData(path.dirname(folder));
-  removeFolder(path.dirname(folder));
+  remove(path.dirname(folder));
   return 'removed';
 }
 
-function removeFolder(folder: string): void {
+/** Go's os.Remove: an empty folder, but also a file, or a link and not what it leads to, which a driver may have put there. */
+function remove(place: string): void {
   try {
-    fs.rmdirSync(folder);
+    if (fs.lstatSync(place).isDirectory()) fs.rmdirSync(place);
+    else fs.unlinkSync(place);
   } catch (error) {
     const errno = errnoOf(error);
     if (errno === 'ENOENT') return;
     const reason = errno === 'ENOTEMPTY' ? 'directory not empty' : (error as Error).message;
-    throw new Error(`failed to remove dir [${folder}]: remove ${folder}: ${reason}`);
+    throw new Error(`failed to remove dir [${place}]: remove ${place}: ${reason}`);
   }
 }

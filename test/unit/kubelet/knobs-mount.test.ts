@@ -1,5 +1,20 @@
+import * as fs from 'node:fs';
+import { tmpdir } from 'node:os';
+import * as path from 'node:path';
 import type { KubeletVersion } from '../../../src/kubelet/versions';
-import { answers, CLAIM, callsOf, eventsOf, ONE_POD, play, pod, rules, STORAGE_CLASS, work } from './harness';
+import {
+  answers,
+  CLAIM,
+  callsOf,
+  eventsOf,
+  ONE_POD,
+  play,
+  pod,
+  rules,
+  STORAGE_CLASS,
+  withRehearsal,
+  work,
+} from './harness';
 
 /** Knobs of a driver at the mount, by the numbers of docs/rehearsal.md. */
 
@@ -16,6 +31,80 @@ test('M3: a final error although it is staged: no NodeUnstageVolume, and the vol
   expect(callsOf(played, 'NodeUnstageVolume')).toEqual([]);
   expect(callsOf(played, 'ControllerUnpublishVolume').map(({ code }) => code)).toEqual(['OK']);
 });
+
+describe('M6: OK, and the target is no folder', () => {
+  const scenario = rules(
+    '{name: lie, match: {rpc: [NodePublishVolume, NodeUnpublishVolume]}, then: [{at: instead}]}',
+  );
+
+  test.each<[string, (target: string, elsewhere: string) => void]>([
+    ['a file', (target) => fs.writeFileSync(target, 'no disk')],
+    ['a link to a folder', (target, elsewhere) => fs.symlinkSync(elsewhere, target)],
+    ['a link that leads nowhere', (target) => fs.symlinkSync('nowhere', target)],
+  ])(
+    '%s: the kubelet sees nothing wrong; what is there goes at the teardown, and nothing behind it',
+    async (_, put) => {
+      await withRehearsal(ONE_POD, { scenario }, async ({ run, places, calls }) => {
+        await run('create; wait running');
+        const { target } = places();
+        const elsewhere = fs.mkdtempSync(path.join(tmpdir(), 'elsewhere-'));
+        fs.writeFileSync(path.join(elsewhere, 'kept'), '');
+        put(target, elsewhere);
+        await run('advance 3m; assert running; assert state data mounted; delete; wait gone; wait clean');
+        expect(fs.lstatSync(target, { throwIfNoEntry: false })).toBeUndefined();
+        expect(fs.existsSync(path.dirname(target))).toBe(false);
+        expect(fs.readdirSync(elsewhere)).toEqual(['kept']);
+        fs.rmSync(elsewhere, { recursive: true });
+        expect(calls()).toEqual([
+          'NodeStageVolume OK',
+          'NodePublishVolume OK',
+          'NodeUnpublishVolume OK',
+          'NodeUnstageVolume OK',
+        ]);
+      });
+    },
+  );
+});
+
+test('a file that nobody knows, left where a pod had its volumes: told of in the log each time, and nothing is removed', async () => {
+  await withRehearsal(ONE_POD, {}, async ({ run, places, logged }) => {
+    await run('create; wait running');
+    const stray = path.join(path.dirname(path.dirname(places().target)), 'stray');
+    fs.mkdirSync(stray);
+    fs.writeFileSync(path.join(stray, 'file'), '');
+    await run('delete; advance 1m');
+    expect(
+      logged(
+        /^orphaned pod ".*" found, but error occurred when trying to remove the volumes dir: not a directory$/,
+      ),
+    ).toBe(true);
+    expect(fs.readdirSync(stray)).toEqual(['file']);
+    fs.rmSync(path.join(stray, 'file'));
+    await run('advance 5s');
+    expect(fs.existsSync(stray)).toBe(false);
+  });
+});
+
+test.each(['', 'securityContext: {fsGroup: 999}'])(
+  'M7: read-only although nobody asked for it (%s): the kubelet sees nothing, the pod runs and goes',
+  async (security) => {
+    const played = await play(
+      `${STORAGE_CLASS}${CLAIM}${pod('web', security)}`,
+      'create; wait running; advance 3m; assert running; delete; wait gone; wait clean',
+      {
+        scenario: fs.readFileSync(path.join(__dirname, '../../../scenarios/publish-read-only.yaml'), 'utf8'),
+      },
+    );
+    expect(played.outcome.failure).toBeUndefined();
+    expect(played.events.filter(({ type }) => type === 'Warning')).toEqual([]);
+    expect(work(played)).toEqual([
+      'NodeStageVolume OK',
+      'NodePublishVolume OK',
+      'NodeUnpublishVolume OK',
+      'NodeUnstageVolume OK',
+    ]);
+  },
+);
 
 test('M8: a disk with another filesystem: the kernel’s words in FailedMount, never FailedMountOnFilesystemMismatch', async () => {
   const scenario = rules(
