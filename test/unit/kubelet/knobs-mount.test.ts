@@ -80,7 +80,8 @@ test('a file that nobody knows, left where a pod had its volumes: told of in the
     ).toBe(true);
     expect(fs.readdirSync(stray)).toEqual(['file']);
     fs.rmSync(path.join(stray, 'file'));
-    await run('advance 5s');
+    // Time alone does not make a rehearsed kubelet look again: something has to happen.
+    await run('create; wait running');
     expect(fs.existsSync(stray)).toBe(false);
   });
 });
