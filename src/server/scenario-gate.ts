@@ -51,6 +51,8 @@ export class ScenarioGate implements FaultGate {
     await this.engine.run(fires, isEarly, call, false);
     if (!fires.some(({ stage }) => stage.steps.some(({ place }) => place === 'instead'))) return undefined;
     gate.effect('answered without doing the work');
+    // Of another rule: what it does to an answer it does to this one.
+    await this.engine.run(fires, isLate, call, false);
     return this.merge(
       gate,
       fires,

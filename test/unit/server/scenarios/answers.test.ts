@@ -80,6 +80,20 @@ it('does the real work on a changed request, and the journal keeps what was aske
   });
 });
 
+it('loses by one rule the answer that another gives instead of the work', async () => {
+  const driver = await drivers.withSpec(`
+  rules:
+  - {name: lie, continue: true, match: {rpc: DeleteVolume}, when: {times: 1}, then: [{at: instead}]}
+  - {name: lose, match: {rpc: DeleteVolume}, when: {times: 1}, then: [{at: after, error: DEADLINE_EXCEEDED}]}`);
+  const volume_id = await createVolume(driver);
+  await expect(driver.csi.DeleteVolume({ volume_id })).rejects.toMatchObject({
+    codeName: 'DEADLINE_EXCEEDED',
+  });
+  expect((await driver.csi.ListVolumes()).entries).toHaveLength(1);
+  await driver.csi.DeleteVolume({ volume_id });
+  expect((await driver.csi.ListVolumes()).entries).toHaveLength(0);
+});
+
 it('leaves a request alone whose list does not have the position that is set, and says so', async () => {
   const driver = await drivers.withSpec(`
   rules:
