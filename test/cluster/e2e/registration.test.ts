@@ -36,12 +36,16 @@ afterAll(async () => {
   if (update) writeFailuresPage();
 });
 
-/** What kept the kubelet from registering it: each message once, times and ids taken out. */
+/**
+ * What kept the kubelet from registering it: each message once, times and ids taken out. Whether it comes to see the name
+ * under which the socket is bound, before it has its own, is chance.
+ */
 function logSince(cluster: RealCluster, bytes: number): string[] {
   const text = fs.readFileSync(cluster.layout.log('kubelet')).subarray(bytes).toString('utf8');
   const lines = text
     .split('\n')
-    .filter((line) => /^[EW]/.test(line) && /plugins_registry|RegisterPlugin/.test(line));
+    .filter((line) => /^[EW]/.test(line) && /plugins_registry|RegisterPlugin/.test(line))
+    .filter((line) => !line.includes('/plugins_registry/.'));
   const said = lines.map((line) => {
     // `Operation for "…" failed. No retries permitted until …. Error: what it was`
     const why = / Error: (.*)$/.exec(line)?.[1] ?? line.replace(/^.*?\] /, '');
