@@ -91,7 +91,9 @@ it.concurrent(
     expect(ofDriver).toBe(false);
     expect(log).not.toBe('');
     const warnings = (await scene.events('Pod/fail-not-visible')).filter(({ reason }) => /Fail/.test(reason));
-    expect(warnings.filter(({ reason }) => reason !== 'FailedScheduling')).toEqual([]);
+    // On a busy machine the kubelet's caches may be late for the token, which is a volume of its own.
+    const ofData = warnings.filter(({ message }) => !message.includes('"kube-api-access-'));
+    expect(ofData.filter(({ reason }) => reason !== 'FailedScheduling')).toEqual([]);
     await deleteWithFiles(scene, 'fail-not-visible');
     await scene.apply(example('fail-not-visible'));
     await scene.running('fail-not-visible');

@@ -218,9 +218,12 @@ export const inScene = (name: string, test: (scene: Scene) => Promise<void>) => 
   const scene = await Scene.open(name);
   try {
     await test(scene);
-  } finally {
-    await scene.close();
+  } catch (error) {
+    // What failed first is told: what was in its midst may not go.
+    await scene.close().catch(() => undefined);
+    throw error;
   }
+  await scene.close();
 };
 
 interface RawEvent {
