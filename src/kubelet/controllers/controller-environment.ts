@@ -34,7 +34,8 @@ export function informersOf(
   { api, clock, seeded, signal }: ControllerEnvironment,
   who: Component,
 ): Informers {
-  const isManager = who === 'attachdetach-controller' || who === 'rehearsal';
+  const isManager =
+    who === 'attachdetach-controller' || who === 'persistentvolume-controller' || who === 'rehearsal';
   return new Informers({ api, clock, seeded, signal, name: isManager ? 'kube-controller-manager' : who });
 }
 

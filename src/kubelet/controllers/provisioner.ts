@@ -41,6 +41,7 @@ export class Provisioner extends Sidecar {
       return undefined;
     const storageClass = classOf(api.storageClasses.all(), claim);
     if (!storageClass || storageClass.provisioner !== driverName()) return undefined;
+    if (claim.storageProvisioner !== storageClass.provisioner) return undefined;
     // Made, and about to be bound.
     if (api.volumes.get(`pvc-${claim.meta.uid}`)) return undefined;
     const waits = storageClass.bindingMode === 'WaitForFirstConsumer' && claim.selectedNode === undefined;

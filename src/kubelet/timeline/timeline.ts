@@ -4,6 +4,7 @@ export type Component =
   | 'rehearsal'
   | 'kube-apiserver'
   | 'scheduler'
+  | 'persistentvolume-controller'
   | 'external-provisioner'
   | 'external-attacher'
   | 'external-resizer'

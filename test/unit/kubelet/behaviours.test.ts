@@ -13,7 +13,8 @@ describe('provisioning', () => {
     const scenario = answers('CreateVolume', '2*UNAVAILABLE(later) -> ok');
     const played = await play(ONE_POD, 'create; wait running', { scenario });
     expect(played.outcome.failure).toBeUndefined();
-    expect(callsOf(played, 'CreateVolume').map(({ at }) => at - 1_000)).toEqual([0, 1_000, 3_000]);
+    const [first = 0, ...again] = callsOf(played, 'CreateVolume').map(({ at }) => at);
+    expect(again.map((at) => at - first)).toEqual([1_000, 3_000]);
     expect(eventsOf(played, 'ProvisioningFailed')[0]).toMatchObject({
       object: 'PersistentVolumeClaim default/data',
       message: expect.stringMatching(
