@@ -1,3 +1,4 @@
+import { printable } from '../../util/text';
 /** Something wrong in a scenario file, at one place. */
 export interface Problem {
   /** As the caller named it; the command line's rule form calls it `rule`. */
@@ -17,7 +18,7 @@ export interface Problem {
 export function formatProblem(problem: Problem): string {
   const { file, line, column, path, message, severity } = problem;
   const where = path === '' ? '' : `${path}: `;
-  return `${file}:${line}:${column}: ${severity === 'warning' ? 'warning: ' : ''}${where}${message}`;
+  return `${printable(file)}:${line}:${column}: ${severity === 'warning' ? 'warning: ' : ''}${where}${message}`;
 }
 
 /** In the order in which a person reads the file, each once. */

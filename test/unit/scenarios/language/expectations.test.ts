@@ -4,6 +4,13 @@ import { HEADER } from './support';
 const one = (item: string) => parseExpectations(`expect:\n- ${item}\n`, 'e.yaml');
 const problemsOf = (text: string) => parseExpectations(text, 'e.yaml').problems.map(formatProblem);
 
+test('a file’s name cannot be a terminal’s command, nor break the line', () => {
+  const { problems } = parseExpectations('expect: [{}]\n', 'a\n\u001b[2J.yaml');
+  expect(problems.map(formatProblem)).toEqual([
+    expect.stringMatching(/^a\\u000a\\u001b\[2J\.yaml:1:\d+: .+$/),
+  ]);
+});
+
 describe('expectations', () => {
   it.each([
     [
