@@ -85,6 +85,17 @@ describe('eventually', () => {
     expect(judge(story, test, { world: truth }).status).toBe('passed');
   });
 
+  it('looks at the calls where its time was over before the records could be read', () => {
+    const when = { at: 200, final: true, world: { volumes: [{ id: 'v1', state: 'created' as const }] } };
+    const test = (name: string) =>
+      eventually('published', { volume: { name: patterns(name) }, withinMs: 60_000 });
+    expect(judge(twoVolumes(), test('pvc-1'), when)).toMatchObject({ status: 'passed' });
+    expect(judge(twoVolumes(), test('pvc-2'), when)).toMatchObject({
+      status: 'failed',
+      summary: expect.stringMatching(/^v2 is .*, wanted published within 1m/),
+    });
+  });
+
   it('takes what has gone from the records for deleted', () => {
     const test = eventually('deleted', { volume: { id: patterns('v1') } });
     expect(judge(twoVolumes(), test, { world: { volumes: [] } }).status).toBe('passed');
