@@ -25,6 +25,9 @@ const LIFE = [
   'ControllerUnpublishVolume',
 ];
 
+/** In the table, of a race that the driver may win or lose. */
+const BY_CHANCE = 'by chance';
+
 /** The last column of the table: what was found on this driver when the table was written. */
 function documented(root) {
   const text = fs.readFileSync(path.join(root, 'docs/conformance.md'), 'utf8');
@@ -60,7 +63,8 @@ async function conformance({ root, children }, endpoint, total) {
     return;
   }
   for (const { id, status, found } of cases) {
-    if (status === expected.get(id)) total.passed += 1;
+    if (status === expected.get(id) || (expected.get(id) === BY_CHANCE && status !== 'not applicable'))
+      total.passed += 1;
     else {
       total.failed += 1;
       total.output += `conformance ${id}: ${status} (${found ?? ''}), and ${expected.get(id)} in docs/conformance.md\n`;
