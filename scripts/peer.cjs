@@ -31,7 +31,7 @@ async function main({ socket, name }) {
   const { binary, problem } = await buildPeer(children, root, (line) => console.error(`peer: ${line}`));
   if (problem !== undefined) throw new Error(problem);
   const peer = new SupervisedPeer(children, binary, socket, { name });
-  await peer.ready(socket);
+  await peer.ready();
   console.log(
     `${name} listens on ${socket}\n\nTry next, from another terminal:\n  npx fake-csi conformance --endpoint unix://${socket}\n  npx fake-csi rehearse examples/pod.yaml --endpoint unix://${socket} --steps 'create; wait running; delete; wait clean'`,
   );

@@ -46,14 +46,18 @@ const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 class SupervisedPeer {
   #children;
   #child;
+  #socket;
   #stopped = false;
   /** First lines of what it said when it died, one for each time. */
   deaths = [];
 
   constructor(children, binary, socket, { name = 'fake.csi.test', flags = FLAGS } = {}) {
     this.#children = children;
+    this.#socket = socket;
     const args = ['-endpoint', `unix://${socket}`, '-driver-name', name, ...flags];
     const live = () => {
+      // It may have died just before it was to be stopped.
+      if (this.#stopped) return;
       // A process that was killed leaves its socket behind, and does not listen where there is one.
       fs.rmSync(socket, { force: true });
       let said = '';
@@ -74,7 +78,8 @@ class SupervisedPeer {
   }
 
   /** @throws Error when it does not listen in time */
-  async ready(socket) {
+  async ready() {
+    const socket = this.#socket;
     const until = Date.now() + PATIENCE_MS;
     while (!(await answers(socket))) {
       if (Date.now() > until)

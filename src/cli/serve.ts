@@ -41,7 +41,7 @@ export async function run(args: ServeArguments): Promise<void> {
   await stopped;
 }
 
-/** Loaded and started after the CSI socket listens: no CO waits for the control API to come up. */
+/** Started after the CSI socket listens: nobody waits for it to come up; loaded only where there is to be one. */
 async function startControl(
   driver: Driver,
   options: ControlOptions | undefined,

@@ -100,7 +100,7 @@ async function peer(context) {
   const socket = path.join(folder, 'peer.sock');
   const other = new SupervisedPeer(children, binary, socket);
   try {
-    await other.ready(socket);
+    await other.ready();
     await conformance(context, `unix://${socket}`, total);
     await rehearsal(context, `unix://${socket}`, total);
   } finally {
