@@ -8,16 +8,8 @@ const os = require('node:os');
 const path = require('node:path');
 const { parseArgs } = require('node:util');
 
-const {
-  Cluster,
-  checkLine,
-  clusterProblem,
-  deploy,
-  down,
-  makeDriverImage,
-  up,
-} = require('./lib/cluster/index.cjs');
-const { LINE_NAMES, USUAL_LINE } = require('./lib/cluster/lines.cjs');
+const { Cluster, clusterProblem, deploy, down, makeDriverImage, up } = require('./lib/cluster/index.cjs');
+const { LINE_NAMES, USUAL_LINE, checkLine } = require('./lib/cluster/lines.cjs');
 const { prepareOrExit } = require('./lib/prepare.cjs');
 const { Children, STOPPING, statusOf } = require('./lib/process.cjs');
 

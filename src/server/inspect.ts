@@ -1,6 +1,7 @@
 import { readdirSync } from 'node:fs';
 import * as path from 'node:path';
 import { loopIndexOf } from '../backends/disk-loops';
+import { withoutUnlinkedMark } from '../host/backing-file';
 import type { VolumeState } from '../scenarios/model';
 import type { Env } from '../services/env';
 import { keyOf } from '../util/keys';
@@ -153,9 +154,6 @@ function namesAt(folder: string): string[] {
   }
 }
 
-/** A path as the kernel tells it of a file that is open, without what it adds when the file was unlinked. */
-const withoutMark = (file: string) => file.replace(/ \(deleted\)$/, '');
-
 /** What is left on this machine of volumes that no record tells of. Reads the mount table: not for the way of a call. */
 export async function leaksOf(env: Env): Promise<Leaks> {
   const nodes = nodeRecords(env);
@@ -168,10 +166,11 @@ export async function leaksOf(env: Env): Promise<Leaks> {
   );
   const ours = new Map<number, string>();
   const disks = await env.host.loops.list(
-    (file) => path.basename(withoutMark(file)) === DISK_NAME && file.startsWith(`${env.layout.volumes}/`),
+    (file) =>
+      path.basename(withoutUnlinkedMark(file)) === DISK_NAME && file.startsWith(`${env.layout.volumes}/`),
   );
   for (const { index, path: device, backing } of disks) {
-    const file = withoutMark(backing.path);
+    const file = withoutUnlinkedMark(backing.path);
     ours.set(index, staged.has(path.basename(path.dirname(file))) ? '' : `${device} over ${file}`);
   }
   const mounts = (await env.host.mounts.list()).filter(({ source, root, mountPoint }) => {

@@ -1,6 +1,7 @@
 import { existsSync, statSync } from 'node:fs';
 import * as path from 'node:path';
 import { LOOP_MAJOR, loopIndexOf } from '../backends/disk-loops';
+import { withoutUnlinkedMark } from '../host/backing-file';
 import type { LoopStatus, MountEntry } from '../host/host';
 import { sameDevice, splitDevice } from '../util/device';
 import { keyOf } from '../util/keys';
@@ -72,7 +73,7 @@ function keyOfDisk(env: Env, { backing }: LoopStatus): string | undefined {
 
 /** Of any driver's volume, as its name tells. */
 function isDisk(file: string): boolean {
-  return path.basename(file).replace(/ \(deleted\)$/, '') === DISK_NAME;
+  return path.basename(withoutUnlinkedMark(file)) === DISK_NAME;
 }
 
 function stagedHere(store: NodeStore, volumeKey: string): boolean {

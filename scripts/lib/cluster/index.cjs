@@ -5,14 +5,12 @@ const { Cluster } = require('./cluster.cjs');
 const { COMPONENT_NAMES } = require('./components.cjs');
 const { deploy } = require('./deploy.cjs');
 const { down } = require('./down.cjs');
-const { checkLine } = require('./lines.cjs');
 const { makeDriverImage } = require('./driver-image.cjs');
 const { clusterProblem, reboot, up } = require('./up.cjs');
 
 module.exports = {
   COMPONENT_NAMES,
   Cluster,
-  checkLine,
   clusterProblem,
   deploy,
   down,
