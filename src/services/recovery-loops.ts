@@ -1,4 +1,4 @@
-import { existsSync, statSync } from 'node:fs';
+import { type BigIntStats, existsSync, statSync } from 'node:fs';
 import * as path from 'node:path';
 import { LOOP_MAJOR, loopIndexOf } from '../backends/disk-loops';
 import { withoutUnlinkedMark } from '../host/backing-file';
@@ -22,9 +22,16 @@ export async function sweepLoops(
   repaired: string[],
 ): Promise<void> {
   const mounted = loopsIn(mounts);
-  for (const loop of await env.host.loops.list(isDisk)) {
+  const staged = new Set([...store.stages()].map(({ volumeId }) => keyOf(volumeId)));
+  // Told by the path where that is enough: looking at a device costs four system calls, and all but a few are staged.
+  const isLeft = (file: string) => {
+    if (!isDisk(file)) return false;
+    const { key, isOurs } = placeOfDisk(env, file);
+    return isOurs ? !staged.has(key) : ourDisk(env, key) !== undefined;
+  };
+  for (const loop of await env.host.loops.list(isLeft)) {
     const key = keyOfDisk(env, loop);
-    if (key === undefined || stagedHere(store, key)) continue;
+    if (key === undefined || staged.has(key)) continue;
     if (!mounted.has(loop.index) && !usedElsewhere(env, key)) {
       await env.host.loops.detach(loop.index);
       if (!(await isStill(env, loop))) {
@@ -58,27 +65,28 @@ function loopsIn(mounts: readonly MountEntry[]): Set<number> {
 /** The name of the volume's folder, when the file behind a loop device is, or was, the disk of one of ours. */
 function keyOfDisk(env: Env, { backing }: LoopStatus): string | undefined {
   if (!isDisk(backing.path)) return undefined;
-  const folder = path.dirname(backing.path);
-  const key = path.basename(folder);
-  if (path.dirname(folder) === env.layout.volumes) return key;
+  const { key, isOurs } = placeOfDisk(env, backing.path);
+  if (isOurs) return key;
   // Another process may reach the same folder by another path.
-  const ours = statSync(path.join(env.layout.volumes, key, DISK_NAME), {
-    bigint: true,
-    throwIfNoEntry: false,
-  });
+  const ours = ourDisk(env, key);
   return ours && ours.ino === backing.inode && sameDevice(splitDevice(ours.dev), backing.device)
     ? key
     : undefined;
 }
 
+/** The name of the folder that a disk lies in, and whether that is, by its path, one of our volumes. */
+function placeOfDisk(env: Env, file: string): { key: string; isOurs: boolean } {
+  const folder = path.dirname(file);
+  return { key: path.basename(folder), isOurs: path.dirname(folder) === env.layout.volumes };
+}
+
+function ourDisk(env: Env, key: string): BigIntStats | undefined {
+  return statSync(path.join(env.layout.volumes, key, DISK_NAME), { bigint: true, throwIfNoEntry: false });
+}
+
 /** Of any driver's volume, as its name tells. */
 function isDisk(file: string): boolean {
   return path.basename(withoutUnlinkedMark(file)) === DISK_NAME;
-}
-
-function stagedHere(store: NodeStore, volumeKey: string): boolean {
-  for (const stage of store.stages()) if (keyOf(stage.volumeId) === volumeKey) return true;
-  return false;
 }
 
 /** A node that is just staging the volume may have attached the device and not yet written its record. */

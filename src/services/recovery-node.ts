@@ -14,11 +14,30 @@ import { sweepLoops } from './recovery-loops';
 /** Brings what this node has staged and published into agreement with the mount table and the loop devices. */
 export async function recoverNode(env: Env, store: NodeStore, repaired: string[]): Promise<void> {
   await finishGrowing(env, store, repaired);
-  const mounts = await env.host.mounts.list();
-  await dropStaleRecords(env, store, mounts, repaired);
+  const table = new MountTable(env, repaired);
+  await dropStaleRecords(env, store, await table.read(), repaired);
   await endAbandoned(env, store, repaired);
-  await sweepOwnMounts(env, store, repaired);
-  await sweepLoops(env, store, await env.host.mounts.list(), repaired);
+  await sweepOwnMounts(env, store, await table.read(), repaired);
+  await sweepLoops(env, store, await table.read(), repaired);
+}
+
+/** The mount table of the start: long with many volumes, so read again only when a repair has been told of since. */
+class MountTable {
+  private mounts: readonly MountEntry[] = [];
+  private readAt: number | undefined;
+
+  constructor(
+    private readonly env: Env,
+    private readonly repaired: readonly string[],
+  ) {}
+
+  async read(): Promise<readonly MountEntry[]> {
+    if (this.readAt !== this.repaired.length) {
+      this.mounts = await this.env.host.mounts.list();
+      this.readAt = this.repaired.length;
+    }
+    return this.mounts;
+  }
 }
 
 /** A stage that was unmounted for growing when the process was killed: the CO believes it mounted. */
@@ -112,10 +131,14 @@ function silentCall(effect: (text: string) => void): Call {
 }
 
 /** Mounts under our own folder serve a stage of ours or a tmpfs volume; others are left over. */
-async function sweepOwnMounts(env: Env, store: NodeStore, repaired: string[]): Promise<void> {
+async function sweepOwnMounts(
+  env: Env,
+  store: NodeStore,
+  mounts: readonly MountEntry[],
+  repaired: string[],
+): Promise<void> {
   const wanted = new Set<string>();
   for (const stage of store.stages()) if (stage.implicit) wanted.add(stage.stagingPath);
-  const mounts = await env.host.mounts.list();
   const under = mounts.filter((mount) => path.dirname(mount.mountPoint) === store.paths.mounts).reverse();
   for (const { mountPoint } of under) {
     if (wanted.has(mountPoint)) continue;
