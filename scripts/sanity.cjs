@@ -7,6 +7,7 @@ const fs = require('node:fs');
 const os = require('node:os');
 const path = require('node:path');
 
+const { detachLoops, loopDevices } = require('./lib/loop-devices.cjs');
 const { isRoot, privateMounts } = require('./lib/machine.cjs');
 const { prepareOrExit } = require('./lib/prepare.cjs');
 const { Children } = require('./lib/process.cjs');
@@ -122,7 +123,11 @@ async function run(children, options, mounting) {
  */
 async function runInside(children, words, { keep }) {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'fcsi-'));
-  const clean = () => keep || fs.rmSync(folder, { recursive: true, force: true });
+  const before = loopDevices();
+  const clean = () => {
+    detachLoops(before, folder);
+    if (!keep) fs.rmSync(folder, { recursive: true, force: true });
+  };
   const release = children.stopWithUs(clean);
   const args = [...words.slice(1), process.execPath, __filename, ...process.argv.slice(2)];
   const env = { ...process.env, TMPDIR: folder, [INSIDE]: isRoot() ? 'root' : 'user' };

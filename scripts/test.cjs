@@ -7,6 +7,7 @@ const fs = require('node:fs');
 const os = require('node:os');
 const path = require('node:path');
 
+const { detachLoops } = require('./lib/loop-devices.cjs');
 const { leftBehind, snapshot } = require('./lib/machine.cjs');
 const { cases } = require('./lib/phases/cases.cjs');
 const { lint, types } = require('./lib/phases/checks.cjs');
@@ -90,9 +91,12 @@ async function main(words) {
   await prepareOrExit(root);
   // Short: paths of Unix sockets below it must stay under 108 bytes.
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'fcsi-test-'));
-  const clean = () => fs.rmSync(folder, { recursive: true, force: true });
-  children.stopWithUs(clean);
   const before = snapshot();
+  const clean = () => {
+    detachLoops(before.loops, folder);
+    fs.rmSync(folder, { recursive: true, force: true });
+  };
+  children.stopWithUs(clean);
   const context = { root, children, folder, ...options, everything: process.env.FAKE_CSI_REQUIRE === 'all' };
   const results = [];
   for (const [name, phase] of Object.entries(PHASES)) {

@@ -5,6 +5,7 @@ const fs = require('node:fs');
 const os = require('node:os');
 const path = require('node:path');
 
+const { detachLoops } = require('./loop-devices.cjs');
 const { isRoot, leftBehind, privateMounts, snapshot } = require('./machine.cjs');
 const { prepareOrExit } = require('./prepare.cjs');
 const { Children, statusOf } = require('./process.cjs');
@@ -32,10 +33,13 @@ async function runOnMounts(root, commands) {
   await prepareOrExit(root);
   // Short: paths of Unix sockets below it must stay under 108 bytes.
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'fcsi-'));
-  const clean = () => fs.rmSync(folder, { recursive: true, force: true });
+  const before = snapshot();
+  const clean = () => {
+    detachLoops(before.loops, folder);
+    fs.rmSync(folder, { recursive: true, force: true });
+  };
   const children = new Children();
   children.stopWithUs(clean);
-  const before = snapshot();
   const [unshare, ...words] = privateMounts();
   let status = 0;
   for (const command of commands) {

@@ -5,6 +5,8 @@ const { spawnSync } = require('node:child_process');
 const fs = require('node:fs');
 const path = require('node:path');
 
+const { loopDevices } = require('./loop-devices.cjs');
+
 /** Bit of CAP_SYS_RESOURCE in CapEff (capabilities(7)): growing a mounted ext4 asks for it. */
 const CAP_SYS_RESOURCE = 24n;
 
@@ -41,21 +43,6 @@ function privateMounts() {
   if (process.platform !== 'linux' || findProgram('unshare') === null) return null;
   const words = ['unshare', ...(isRoot() ? [] : ['-U', '-r']), '-m', '--propagation', 'private'];
   return spawnSync(words[0], [...words.slice(1), 'true']).status === 0 ? words : null;
-}
-
-/** Attached loop devices: `loopN` to the path of the backing file, as the kernel gives it. */
-function loopDevices() {
-  const found = new Map();
-  if (!fs.existsSync('/sys/block')) return found;
-  for (const name of fs.readdirSync('/sys/block')) {
-    if (!name.startsWith('loop')) continue;
-    try {
-      found.set(name, fs.readFileSync(`/sys/block/${name}/loop/backing_file`, 'utf8').trim());
-    } catch {
-      // Not attached, or detached while we looked.
-    }
-  }
-  return found;
 }
 
 /** Mounts of this namespace: mount id to `<mount point> (<type> from <source>)`. */
@@ -123,7 +110,6 @@ module.exports = {
   hasCapability,
   isRoot,
   leftBehind,
-  loopDevices,
   mounts,
   privateMounts,
   snapshot,
