@@ -10,6 +10,17 @@ export function scenarioText(name: string, spec: string): string {
   return `apiVersion: fake-csi/v1\nkind: Scenario\nmetadata: {name: ${name}}\nspec:\n${spec}\n`;
 }
 
+/** A spec that refuses every Probe with `code`. */
+export const failing = (code: string): string =>
+  `  rules: [{name: r, match: {rpc: Probe}, then: [{error: {code: ${code}, message: m}}]}]`;
+
+/** The name of the code that a Probe is answered with. */
+export const probe = (driver: TestDriver): Promise<string> =>
+  driver.csi.Probe().then(
+    () => 'OK',
+    (error: { codeName: string }) => error.codeName,
+  );
+
 /** Drivers on the memory host with a scenario file each, gone after every test. */
 export function useScenarioDrivers() {
   const drivers: TestDriver[] = [];
