@@ -7,6 +7,7 @@ import type { Journal } from '../journal/journal';
 import type { Call, Env } from '../services/env';
 import type { Handlers, StreamingMethod, UnaryMethod } from '../services/index';
 import { lockKeys } from '../services/lock-keys';
+import { withPlainPaths } from '../services/plain-paths';
 import { type RuleConfig, validateRequest } from '../services/rules/index';
 import type { Locks, Release } from '../volumes/locks';
 import { factsOf } from './call-facts';
@@ -109,6 +110,7 @@ export class Pipeline {
       if (response === undefined) {
         this.checkImplemented(method);
         validateRequest(method, gate.request, rules);
+        gate.request = withPlainPaths(method, gate.request);
         secrets?.check(method, gate.request);
         const keys = lockKeys(method, gate.request);
         release = locks.acquire(keys, `${method} (call ${gate.id})`);
