@@ -49,7 +49,8 @@ export function createMounts(libc: Libc, options: MountsOptions = {}): Mounts {
     try {
       found = await libc.statx(path, AT.SYMLINK_NOFOLLOW | AT.NO_AUTOMOUNT);
     } catch (error) {
-      if (isErrno(error, 'ENOENT', 'ENOTDIR')) return { kind: 'missing', mount: null };
+      // ELOOP: a path whose folders are links that go round leads to nothing.
+      if (isErrno(error, 'ENOENT', 'ENOTDIR', 'ELOOP')) return { kind: 'missing', mount: null };
       throw error;
     }
     if ((found.attributesMask & STATX_ATTR.MOUNT_ROOT) === 0n) {

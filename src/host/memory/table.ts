@@ -117,7 +117,7 @@ export async function placeOf(file: string): Promise<string | null> {
   try {
     return path.join(await fs.realpath(path.dirname(absolute)), path.basename(absolute));
   } catch (error) {
-    if (errnoOf(error) === 'ENOENT' || errnoOf(error) === 'ENOTDIR') return null;
+    if (['ENOENT', 'ENOTDIR', 'ELOOP'].includes(errnoOf(error) ?? '')) return null;
     throw asHostError('realpath', file, error);
   }
 }

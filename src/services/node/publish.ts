@@ -12,19 +12,14 @@ import {
 } from '../../volumes/records';
 import { backendOf, type Call, type Env, type Handler } from '../env';
 import { makeVolume, resolveVolume } from '../resolve';
-import {
-  digestMap,
-  isMultiTarget,
-  recordOf,
-  requireCapability,
-  sameCapability,
-  unservable,
-} from '../volume-capability';
+import { digestMap, recordOf, requireCapability, unservable } from '../volume-capability';
 import { adoptStage, stageRecord } from './adopt-stage';
 import { lookThroughDead } from './dead-mounts';
 import { giveToGroup } from './mount-group';
 import { ownMount } from './own-mounts';
 import { implicitStagingPath, ownNode } from './own-node';
+import { checkOutsideData, checkOutsideStage } from './places';
+import { checkAgainstOthers } from './second-publish';
 import { stageVolume } from './stage-volume';
 import { checkAttached, inspectStage } from './staging';
 import { makeTarget } from './target';
@@ -40,10 +35,12 @@ const TOKENS_KEY = 'csi.storage.k8s.io/serviceAccount.tokens';
 export const nodePublishVolume: Handler<'NodePublishVolume'> = async (env, request, call) => {
   const requested = requireCapability(request.volume_capability);
   const capability = recordOf(requested);
+  checkOutsideData(env, 'target_path', request.target_path);
+  checkOutsideStage(request.target_path, request.staging_target_path);
   const volume = await volumeToPublish(env, request);
   try {
     const record = newRecord(env, request, volume, capability);
-    checkAgainstOthers(env, record);
+    await checkAgainstOthers(env, record, call);
     const problem = unservable(env, volume, capability);
     if (problem) throw failedPrecondition(problem);
     const staged = await stagedFor(env, request, volume, capability, call);
@@ -89,38 +86,6 @@ function newRecord(
     publishContextDigest: digestMap(request.publish_context),
     pod: Object.fromEntries(Object.entries(context).filter(([key]) => POD_KEYS.test(key))),
   };
-}
-
-/** The table of a second NodePublishVolume on one node (CSI 1.12), as far as other calls are known by their records. */
-function checkAgainstOthers(env: Env, record: PublicationRecord): void {
-  const { store } = ownNode(env);
-  const here = store.publication(record.targetPath);
-  if (here && !samePublication(here, record))
-    throw alreadyExists(
-      `volume ${here.volumeId} is published at ${record.targetPath} with other arguments; unpublish it first`,
-    );
-  for (const other of store.publicationsOf(record.volumeId)) {
-    if (other.targetPath === record.targetPath) continue;
-    if (!isMultiTarget(record.capability.accessMode) || !isMultiTarget(other.capability.accessMode))
-      throw failedPrecondition(
-        `volume ${record.volumeId} is published at ${other.targetPath} and its access mode allows one target on a node; unpublish it there first`,
-      );
-    if (!sameCapability(other.capability, record.capability))
-      throw failedPrecondition(
-        `volume ${record.volumeId} is published at ${other.targetPath} with another volume_capability; all targets on a node share one`,
-      );
-  }
-}
-
-function samePublication(a: PublicationRecord, b: PublicationRecord): boolean {
-  return (
-    a.volumeId === b.volumeId &&
-    a.requestedReadOnly === b.requestedReadOnly &&
-    a.stagingPath === b.stagingPath &&
-    a.volumeContextDigest === b.volumeContextDigest &&
-    a.publishContextDigest === b.publishContextDigest &&
-    sameCapability(a.capability, b.capability)
-  );
 }
 
 /** The stage a publish stands on: the CO's, which must really be mounted, or one of our own. */

@@ -1,7 +1,7 @@
 import * as fs from 'node:fs/promises';
 import type { Staged, StageNote, StageOrder } from '../../backends/backend';
 import { letGo } from '../../backends/let-go';
-import { alreadyExists, failedPrecondition, invalidArgument } from '../../csi/status';
+import { alreadyExists, type CsiError, failedPrecondition, invalidArgument } from '../../csi/status';
 import type { MountRoot } from '../../host/host';
 import { ensureFolder } from '../../util/files';
 import type { StageRecord, VolumeRecord } from '../../volumes/records';
@@ -24,8 +24,7 @@ export async function stageVolume(
   const { store } = ownNode(env);
   const readOnly = checkAttached(env, volume, options.publishContext) || options.capability.readOnly;
   const record = stageRecord(env, volume, options, readOnly);
-  const existing = store.stage(volume.id);
-  if (existing) checkRepeat(existing, record);
+  const existing = await recordedStage(env, volume, record, call);
   const problem = unservable(env, volume, options.capability);
   if (problem) throw failedPrecondition(problem);
   if (existing) {
@@ -155,15 +154,40 @@ async function holdIfAlive(env: Env, volume: VolumeRecord, loop: number | undefi
     ownNode(env).store.holdLoop(volume.id, loop);
 }
 
-function checkRepeat(existing: StageRecord, wanted: StageRecord): void {
-  if (existing.stagingPath !== wanted.stagingPath)
-    throw failedPrecondition(
-      `volume ${existing.volumeId} is staged at ${existing.stagingPath}; a volume has one staging path on a node, unstage it there first`,
+/**
+ * The stage that the volume has, as far as it is the one that is asked for. One that is recorded otherwise and was unmounted
+ * behind the driver's back is forgotten: what is not there is in nobody's way.
+ */
+async function recordedStage(
+  env: Env,
+  volume: VolumeRecord,
+  wanted: StageRecord,
+  call: Call,
+): Promise<StageRecord | undefined> {
+  const { store } = ownNode(env);
+  const existing = store.stage(volume.id);
+  const clash = existing && clashOf(existing, wanted);
+  if (!clash) return existing;
+  // A target that is still mounted has the superblock as it was staged.
+  if (store.publicationsOf(volume.id).length > 0) throw clash;
+  if (await inspectStage(env, volume, existing, call)) throw clash;
+  store.removeStage(volume.id);
+  await holdIfAlive(env, volume, existing.loopIndex);
+  call.effect(`forgot the stage at ${existing.stagingPath}: nothing is mounted there`);
+  return undefined;
+}
+
+function clashOf(existing: StageRecord, wanted: StageRecord): CsiError | undefined {
+  const { volumeId, stagingPath } = existing;
+  if (stagingPath !== wanted.stagingPath)
+    return failedPrecondition(
+      `volume ${volumeId} is staged at ${stagingPath}; a volume has one staging path on a node, unstage it there first`,
     );
   if (existing.readOnly !== wanted.readOnly || !sameCapability(existing.capability, wanted.capability))
-    throw alreadyExists(
-      `volume ${existing.volumeId} is staged at ${existing.stagingPath} with another volume_capability; unstage it first`,
+    return alreadyExists(
+      `volume ${volumeId} is staged at ${stagingPath} with another volume_capability; unstage it first`,
     );
+  return undefined;
 }
 
 /**

@@ -3,12 +3,14 @@ import type { Call, Env, Handler } from '../env';
 import { resolveVolume } from '../resolve';
 import { recordOf, requireCapability } from '../volume-capability';
 import { ownNode } from './own-node';
+import { checkOutsideData } from './places';
 import { stageVolume } from './stage-volume';
 import { knownVolume, unstageVolume } from './unstage-volume';
 
 export const nodeStageVolume: Handler<'NodeStageVolume'> = async (env, request, call) => {
   const requested = requireCapability(request.volume_capability);
   const capability = recordOf(requested);
+  checkOutsideData(env, 'staging_target_path', request.staging_target_path);
   const volume = await resolveVolume(env, request.volume_id, request.volume_context);
   await stageVolume(
     env,
@@ -28,10 +30,15 @@ export const nodeStageVolume: Handler<'NodeStageVolume'> = async (env, request, 
 export const nodeUnstageVolume: Handler<'NodeUnstageVolume'> = async (env, request, call) => {
   const { volume_id: volumeId, staging_target_path: path } = request;
   const { store } = ownNode(env);
+  checkOutsideData(env, 'staging_target_path', path);
   if (env.settings.strict && !store.stage(volumeId) && !knownVolume(env, volumeId))
     throw notFound(`volume ${JSON.stringify(volumeId)} does not exist`);
   // Staged elsewhere means not staged here, which is what is asked for (CSI 1.12, NodeUnstageVolume).
   const elsewhere = store.stage(volumeId) !== undefined && store.stage(volumeId)?.stagingPath !== path;
+  if (elsewhere && store.publication(path)?.volumeId === volumeId) {
+    call.effect(`left ${path} as it is: the volume is published there, not staged`);
+    return {};
+  }
   if (!elsewhere) await refusePublished(env, volumeId, call);
   await unstageVolume(env, volumeId, path, call);
   return {};

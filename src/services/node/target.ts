@@ -16,7 +16,7 @@ export async function makeTarget(target: string, accessType: AccessType): Promis
     return true;
   } catch (error) {
     const errno = errnoOf(error);
-    if (errno === 'ENOENT' || errno === 'ENOTDIR')
+    if (errno === 'ENOENT' || errno === 'ENOTDIR' || errno === 'ELOOP')
       throw failedPrecondition(
         `target_path: the folder that ${target} would be in does not exist; the CO has to make it`,
       );
@@ -43,7 +43,7 @@ export async function removeTarget(target: string, log: Log): Promise<void> {
     await fs.rmdir(target);
   } catch (error) {
     const errno = errnoOf(error);
-    if (errno === 'ENOENT') return;
+    if (errno === 'ENOENT' || errno === 'ELOOP') return;
     if (errno === 'ENOTDIR') return removeFileTarget(target, log);
     if (errno !== 'ENOTEMPTY' && errno !== 'EEXIST') throw error;
     log.warn({ target_path: target }, 'left alone: the folder holds files that are not of the volume');

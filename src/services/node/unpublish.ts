@@ -3,6 +3,7 @@ import type { Handler } from '../env';
 import { lookThroughDead } from './dead-mounts';
 import { ownMount } from './own-mounts';
 import { ownNode } from './own-node';
+import { checkOutsideData } from './places';
 import { undoImplicit } from './publish';
 import { removeTarget } from './target';
 import { knownVolume } from './unstage-volume';
@@ -12,11 +13,17 @@ export const nodeUnpublishVolume: Handler<'NodeUnpublishVolume'> = async (env, r
   const { mounts } = env.host;
   const target = request.target_path;
   const record = store.publication(target);
+  checkOutsideData(env, 'target_path', target);
   if (env.settings.strict && !record && !knownVolume(env, request.volume_id))
     throw notFound(`volume ${JSON.stringify(request.volume_id)} does not exist`);
   if (record && record.volumeId !== request.volume_id)
     throw failedPrecondition(
       `volume ${record.volumeId} is published at ${target}, not ${request.volume_id}; nothing was done`,
+    );
+  const staged = record ? undefined : store.stageAt(target);
+  if (staged)
+    throw failedPrecondition(
+      `volume ${staged.volumeId} is staged at ${target}, not published; nothing was done, NodeUnstageVolume takes it from there`,
     );
   await call.point('beforeUnmount');
   // Earlier drivers, and repeated publishes of other tools, stack mounts: all of ours go.
