@@ -43,4 +43,29 @@ describe('scrubber', () => {
     const { log } = scrubber({ secrets: { a: '$&.*[' } });
     expect(log('it was $&.*[ and $&')).toBe('it was ***stripped*** and $&');
   });
+
+  it('finds words that overlap, and those that are parts of the mask, in one look at the text', () => {
+    const { log } = scrubber({ secrets: { a: 'abcd', b: 'cdef' } });
+    expect(log('abcdef')).toBe('***stripped***');
+    const parts = '***stripped***'.split('').map((_one, at, all) => all.slice(0, at + 1).join(''));
+    const hostile = scrubber({ secrets: Object.fromEntries(parts.map((part, at) => [`k${at}`, part])) });
+    expect(hostile.answer('it was ***stripped*** before')).toBe('it was ***stripped*** before');
+    expect(hostile.answer('* a *')).toBe('***stripped*** a ***stripped***');
+  });
+
+  it('finds what a message quotes, with its escapes', () => {
+    const odd = 'a"b\\c\nd';
+    const { log, answer } = scrubber({ secrets: { odd }, ...withFlags(odd.toUpperCase()) });
+    expect(answer(`found ${JSON.stringify(odd)}`)).toBe('found "***stripped***"');
+    expect(log(`found ${JSON.stringify(odd.toUpperCase())}`)).toBe('found "***stripped***"');
+  });
+
+  it.each([
+    ['  credential=xyz123 ', 'the option "credential" was refused: xyz123'],
+    ['context="xyz123,c4"', 'context=xyz123,c4'],
+    ['password="xy z123"', 'bad value xy z123'],
+    ['key=a=xyz123', 'value a=xyz123'],
+  ])('finds the parts of %j as who took it apart repeats them', (flag, said) => {
+    expect(scrubber(withFlags(flag)).log(said)).not.toMatch(/xyz123|xy z123|c4|credential/);
+  });
 });
