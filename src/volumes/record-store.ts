@@ -110,10 +110,10 @@ export class RecordStore<T extends Identified> {
     }
   }
 
-  /** In the order of creation: pages of a listing go by it. */
+  /** In the order of creation, and by key where two processes gave one number: pages of a listing go by it. */
   values(): Iterable<T> {
     if (!this.inOrder) {
-      const ordered = [...this.records].sort(([, a], [, b]) => a.sequence - b.sequence);
+      const ordered = [...this.records].sort(([, a], [, b]) => a.sequence - b.sequence || byKey(a, b));
       // Whoever walks over the old one goes on.
       this.records = new Map(ordered);
       this.inOrder = true;
@@ -197,7 +197,7 @@ export class RecordStore<T extends Identified> {
     const before = this.records.get(record.id);
     this.records.set(record.id, record);
     // The map keeps the place of what is replaced, and puts what is new at the end.
-    if (before === undefined && record.sequence < this.lastSequence) this.inOrder = false;
+    if (before === undefined && record.sequence <= this.lastSequence) this.inOrder = false;
     this.lastSequence = Math.max(this.lastSequence, record.sequence);
     this.options.onChange?.(before, record);
   }
@@ -213,4 +213,8 @@ export class RecordStore<T extends Identified> {
 
 function textOf(record: object): string {
   return `${JSON.stringify(record, undefined, 1)}\n`;
+}
+
+function byKey(a: Identified, b: Identified): number {
+  return keyOf(a.id) < keyOf(b.id) ? -1 : 1;
 }

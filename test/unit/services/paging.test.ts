@@ -1,7 +1,9 @@
 import { Code } from '../../../src/csi/status';
 import { page } from '../../../src/services/paging';
+import { keyOf } from '../../../src/util/keys';
 
-const items = (...sequences: number[]) => sequences.map((sequence) => ({ sequence }));
+const items = (...sequences: number[]) =>
+  sequences.map((sequence) => ({ sequence, id: `volume-${sequence}` }));
 const numbers = ({ entries }: { entries: { sequence: number }[] }) => entries.map((entry) => entry.sequence);
 
 describe('page', () => {
@@ -31,6 +33,21 @@ describe('page', () => {
     expect(numbers(page('volumes', items(3, 4, 5), 0, nextToken))).toEqual([3, 4, 5]);
     expect(numbers(page('volumes', items(1, 5), 0, nextToken))).toEqual([5]);
     expect(numbers(page('volumes', [], 0, nextToken))).toEqual([]);
+  });
+
+  it('tells entries of one number apart, which two processes gave', () => {
+    const same = ['a', 'b', 'c', 'd'].map((id) => ({ id, sequence: 7 }));
+    const ordered = same.sort((a, b) => (keyOf(a.id) < keyOf(b.id) ? -1 : 1));
+    for (const size of [1, 2, 3]) {
+      const found: { id: string }[] = [];
+      let token = '';
+      do {
+        const answer = page('volumes', ordered, size, token);
+        found.push(...answer.entries);
+        token = answer.nextToken;
+      } while (token !== '');
+      expect(found).toEqual(ordered);
+    }
   });
 
   it('begins anywhere in a token of 128 bytes or less', () => {

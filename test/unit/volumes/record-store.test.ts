@@ -137,3 +137,11 @@ it('lists in the order of the sequence numbers, also what was whole only after a
   expect(ids(store)).toEqual(['first', 'second', 'third']);
   expect(ids(await open())).toEqual(['first', 'second', 'third']);
 });
+
+it('has an order among things of one number, whenever it came to know them', async () => {
+  const store = await open();
+  for (const id of ['a', 'b', 'c', 'd', 'e']) await make(store, id);
+  const order = [...store.values()].map(({ id }) => id);
+  expect([...(await open()).values()].map(({ id }) => id)).toEqual(order);
+  expect(order.map(keyOf)).toEqual(order.map(keyOf).sort());
+});
