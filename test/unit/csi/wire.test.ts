@@ -1,4 +1,4 @@
-import { bytesField, fromBytes, mapEntry, request, response, varintField } from './wire';
+import { bytesField, codec, fromBytes, mapEntry, request, response, varintField } from './wire';
 
 /** What arrives when a client, friendly or not, sends bytes: the facts that the field rules and the redactor rest on. */
 describe('decoding', () => {
@@ -75,7 +75,62 @@ describe('decoding', () => {
     expect(() => fromBytes('ListVolumes', Buffer.from([0x08, 0x80]))).toThrow(/out of range/);
   });
 
-  test('a string longer than its message is taken as far as it goes', () => {
-    expect(fromBytes('DeleteVolume', bytesField(1, 'v12').subarray(0, 4)).volume_id).toBe('v1');
+  test('a message that ends inside a string does not decode', () => {
+    expect(() => fromBytes('DeleteVolume', bytesField(1, 'v12').subarray(0, 4))).toThrow(/out of range/);
+  });
+
+  test('a string that ends outside its message does not decode, though bytes follow', () => {
+    const capability = Buffer.from([0x12, 0x02, 0x0a, 0x05]);
+    const bytes = Buffer.concat([bytesField(4, capability), bytesField(1, 'v12345')]);
+    expect(() => fromBytes('NodeStageVolume', bytes)).toThrow(/out of range/);
+  });
+
+  test('a known number with another wire type is passed over as an unknown one', () => {
+    const bytes = Buffer.concat([varintField(1, 7n), bytesField(1, 'v1'), varintField(1, 8n)]);
+    expect(fromBytes('DeleteVolume', bytes)).toEqual({ volume_id: 'v1', secrets: {} });
+  });
+
+  test('an unknown group is passed over, one that never ends does not decode', () => {
+    const group = Buffer.from([0x7b, 0x08, 0x01, 0x7c]);
+    const deep = Buffer.alloc(1_000, 0x7b);
+    expect(fromBytes('DeleteVolume', Buffer.concat([group, bytesField(1, 'v1')])).volume_id).toBe('v1');
+    expect(() => fromBytes('DeleteVolume', group.subarray(0, 3))).toThrow(/out of range/);
+    expect(() => fromBytes('DeleteVolume', deep)).toThrow(/nesting depth/);
+  });
+
+  test.each([
+    ['a varint of eleven bytes', Buffer.alloc(11, 0x80)],
+    ['a wire type that there is not', Buffer.from([0x0f])],
+    ['the end of a group that never began', Buffer.from([0x0c])],
+  ])('%s does not decode', (_, bytes) => {
+    expect(() => fromBytes('DeleteVolume', bytes)).toThrow(/invalid/);
+  });
+});
+
+describe('encoding', () => {
+  test('what is longer than a length of one byte can tell arrives whole', () => {
+    const long = 'x'.repeat(70_000);
+    const volume_capability = { mount: { fs_type: 'y'.repeat(200), mount_flags: [long] } };
+    expect(request('NodeStageVolume', { volume_capability }).volume_capability?.mount).toMatchObject(
+      volume_capability.mount,
+    );
+  });
+
+  test('int64 may be given as bigint or number, enums by name', () => {
+    const fields = { capacity_bytes: 5n as unknown as string };
+    expect(response('ControllerExpandVolume', fields)).toMatchObject({ capacity_bytes: '5' });
+    expect(response('ControllerExpandVolume', { capacity_bytes: 7 })).toMatchObject({ capacity_bytes: '7' });
+    const volume_capability = { access_mode: { mode: 'MULTI_NODE_MULTI_WRITER' as const } };
+    expect(request('NodeStageVolume', { volume_capability }).volume_capability?.access_mode).toEqual({
+      mode: 5,
+    });
+  });
+
+  test.each([
+    ['an int64 that is no number', 'ControllerExpandVolume', { capacity_bytes: 'abc' }],
+    ['a list that is none', 'ListVolumes', { entries: 'v1' }],
+    ['a message that is none', 'CreateVolume', { volume: 'v1' }],
+  ] as const)('%s is refused, not sent as something else', (_, method, fields) => {
+    expect(() => codec(method).responseSerialize(fields)).toThrow(/expected/);
   });
 });

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { type SchemaField, schemaEnums, schemaMessages } from '../../../src/csi/gen/schema';
 import { type CsiMethod, rpcs } from '../../../src/csi/rpcs';
-import { definitions } from '../../support/driver';
 import { bytesField, codec, mapEntry, varintField } from '../csi/wire';
 
 /** Values that a request may be filled with, by what a field is for. */
@@ -122,11 +121,9 @@ export function onTheWire(method: CsiMethod, pools: Pools, good: object): fc.Arb
 
 function oddities(method: CsiMethod): Buffer[] {
   const { fields } = schemaMessages[rpcs[method].requestType] ?? { fields: {} };
-  const numbers = numbersOf(method);
   const invalid = Buffer.from([0xc3, 0x28, 0xff, 0xfe, 0xed, 0xa0, 0x80]);
   const found = [varintField(1_000, 2n ** 64n - 1n), bytesField(1_001, 'unknown')];
-  for (const [name, { type, label, kind }] of Object.entries(fields)) {
-    const number = numbers.get(name) ?? 0;
+  for (const [name, { id: number, type, label, kind }] of Object.entries(fields)) {
     if (label === 'map')
       for (const key of ['__proto__', 'constructor', 'hasOwnProperty'])
         found.push(mapEntry(number, key, '__proto__'));
@@ -134,12 +131,4 @@ function oddities(method: CsiMethod): Buffer[] {
       found.push(bytesField(number, invalid));
   }
   return found;
-}
-
-/** Field numbers, from the descriptor that the wire layer was made of. */
-function numbersOf(method: CsiMethod): Map<string, number> {
-  const definition = definitions()[rpcs[method].service][method] as unknown as {
-    requestType: { type: { field: { name: string; number: number }[] } };
-  };
-  return new Map(definition.requestType.type.field.map(({ name, number }) => [name, number]));
 }
