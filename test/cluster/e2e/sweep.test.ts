@@ -79,7 +79,10 @@ async function comes(
   );
 }
 
-/** Each different event once, in the order of the first. */
+/** The attach/detach controller, which has heard of the pod and not yet of its new volume: on a busy machine, now and then. */
+const CACHE_IS_LATE = /: persistentvolume "\S+" not found$/;
+
+/** Each different event once, in alphabetical order. */
 async function eventLines(scene: Scene): Promise<string[]> {
   const told = [
     'FailedMount',
@@ -93,6 +96,7 @@ async function eventLines(scene: Scene): Promise<string[]> {
   );
   const lines = events
     .filter(({ reason }) => reason !== 'FailedScheduling')
+    .filter(({ message }) => !CACHE_IS_LATE.test(message))
     .map(
       ({ object, reason, message }) =>
         `${object} ${reason}: ${withoutNames(message, scene.namespace).replaceAll('sweep-', '')}`,

@@ -35,6 +35,8 @@ export function withoutNames(text: string, namespace: string): string {
     .replace(/\/dev\/loop\d+|\bloop\d+\b/g, '<loop>')
     .replace(/\b\d+ of (\d+)\]/g, 'n of $1]')
     .replace(/rule ([\w-]+), \d+\]/g, 'rule $1, n]')
+    .replace(/\(call \d+\)/g, '(call n)')
+    .replace(/, for [\d.]+ s;/g, ', for n s;')
     .replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, '<time>');
 }
 
@@ -44,6 +46,14 @@ const LONGEST = 400;
 const cell = (text: string) =>
   text.slice(0, LONGEST).replaceAll('|', '\\|').replaceAll('<', '&lt;').replaceAll('\n', ' ') +
   (text.length > LONGEST ? ' …' : '');
+
+/** Where what was done is written: in the gallery, or among the cases that change the cluster. */
+function sourceOf(name: string): string {
+  const scenario = `../scenarios/${name}.yaml`;
+  return fs.existsSync(path.join(path.dirname(PAGE), scenario))
+    ? scenario
+    : `../test/cluster/cases/${name}.yaml`;
+}
 
 const PAGE = path.join(__dirname, '../../../docs/kubelet-failures.md');
 const MARK = '<!-- below: written by npm run e2e -- --update -->';
@@ -56,7 +66,7 @@ export function failuresPage(): string {
     .sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1))
     .map(({ title, name, versions, text }) => {
       const said = text.trimEnd().split('\n').map(cell).join('<br>');
-      return `| ${title} | [${name}](../scenarios/${name}.yaml) | ${versions.join('<br>')} | ${said} |`;
+      return `| ${title} | [${name}](${sourceOf(name)}) | ${versions.join('<br>')} | ${said} |`;
     });
   return [
     `${above}${MARK}`,
