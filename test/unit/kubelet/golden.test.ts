@@ -1,19 +1,10 @@
 import * as fs from 'node:fs';
 import * as path from 'node:path';
-import type { Entry } from '../../../src/kubelet/timeline/timeline';
 import { KUBELET_VERSIONS } from '../../../src/kubelet/versions';
-import { type PlayedCase, playedCases } from '../../support/golden/cases';
-import {
-  type GoldenCall,
-  type GoldenStep,
-  goldenDifferences,
-  goldenLines,
-  isAct,
-  readGolden,
-  showGolden,
-} from '../../support/golden/journal';
+import { playedCases } from '../../support/golden/cases';
+import { goldenDifferences, goldenLines, readGolden, showGolden } from '../../support/golden/journal';
 import { readKept } from '../../support/golden/kept';
-import { type Played, play } from './harness';
+import { rehearsed } from './golden-rehearsal';
 
 /**
  * A real cluster takes its time for containers, API calls and watches, which a rehearsal does not model; what backs off
@@ -37,38 +28,14 @@ const golden = KUBELET_VERSIONS.flatMap((version) =>
   }),
 );
 
-/** Virtual time stands still while things happen; the order of a timeline is theirs. */
-function inOrder({ timeline }: Played, at: number, entry: Entry): number {
-  return at + timeline.entries.indexOf(entry) * 1e-6;
-}
-
-function actsOf(rehearsed: Played, { steps }: Pick<PlayedCase, 'steps'>): GoldenStep[] {
-  const entries = rehearsed.timeline.entries.filter(({ kind }) => kind === 'step');
-  return steps.flatMap((step, index) => {
-    const entry = entries[index];
-    return isAct(step) && entry ? [{ step: step.text, atMs: inOrder(rehearsed, entry.at, entry) }] : [];
-  });
-}
-
-function callsOf(rehearsed: Played): GoldenCall[] {
-  return rehearsed.calls.map((call) => ({
-    method: call.method,
-    atMs: inOrder(rehearsed, call.at, call),
-    ...(call.code !== undefined && { code: call.code }),
-  }));
-}
-
 it.each(golden)('$name: a rehearsal makes the calls that a real kubelet $version made', async (played) => {
-  const { steps, scenario, manifests, rehearsalDiffers, version, kept } = played;
-  const text = steps.map((step) => step.text).join('; ');
-  const rehearsed = await play(`${CSI_DRIVER}\n---\n${manifests}`, text, {
-    version,
-    configuration: CONFIGURATION,
-    ...(scenario !== undefined && { scenario }),
-  });
-  const lines = goldenLines(callsOf(rehearsed), actsOf(rehearsed, played));
+  const { manifests, rehearsalDiffers, version, kept } = played;
+  const { failure, calls, acts } = await rehearsed(
+    { ...played, manifests: `${CSI_DRIVER}\n---\n${manifests}` },
+    { version, configuration: CONFIGURATION },
+  );
+  const lines = goldenLines(calls, acts);
   const differences = goldenDifferences(readGolden(kept), lines, TOLERANCE);
-  const { failure } = rehearsed.outcome;
   // What differs for a reason must go on to differ, or the reason is none any more.
   if (rehearsalDiffers !== undefined) expect([failure, ...differences].filter(Boolean)).not.toEqual([]);
   else

@@ -1,8 +1,9 @@
 import * as fs from 'node:fs';
 import * as path from 'node:path';
-import type { Condition, Step } from '../../../../src/kubelet/steps/grammar';
-import type { PlayedCase } from '../../../support/golden/cases';
+import type { Condition } from '../../../../src/kubelet/steps/grammar';
+import type { PlayedCase, PlayedStep } from '../../../support/golden/cases';
 import { type GoldenStep, isAct } from '../../../support/golden/journal';
+import { OtherMount } from './other-mount';
 import { controlOf, reboot } from './real-cluster';
 import { isRunning, PATIENCE_MS, type Scene } from './scene';
 
@@ -14,21 +15,28 @@ interface Manifest {
 /** Plays the steps of a rehearsal on the real cluster, with kubectl and signals. */
 export class Player {
   private readonly manifests: readonly Manifest[];
+  private readonly otherMount: OtherMount;
   /** What was done, and when. */
   readonly done: GoldenStep[] = [];
 
   constructor(
     private readonly scene: Scene,
     { manifests }: Pick<PlayedCase, 'manifests'>,
+    /** Told of each act before it is done. */
+    private readonly before: (act: PlayedStep) => Promise<void> = async () => undefined,
   ) {
     this.manifests = manifests.split('\n---\n').map((text) => JSON.parse(text) as Manifest);
+    this.otherMount = new OtherMount(scene.cluster);
   }
 
   /** @throws Error with the step that did not come true, and where everything stands. */
-  async play(steps: readonly Step[]): Promise<void> {
+  async play(steps: readonly PlayedStep[]): Promise<void> {
     for (const step of steps) {
-      if (isAct(step)) this.done.push({ step: step.text, atMs: Date.now() });
       try {
+        if (isAct(step)) {
+          await this.before(step);
+          this.done.push({ step: step.text, atMs: Date.now() });
+        }
         await this.take(step);
       } catch (error) {
         throw new Error(`step "${step.text}": ${(error as Error).message}`, { cause: error });
@@ -36,7 +44,17 @@ export class Player {
     }
   }
 
-  private async take(step: Step): Promise<void> {
+  /** Undoes what the steps left: the next case needs all of the cluster. */
+  async restore(): Promise<void> {
+    const { cluster } = this.scene;
+    await this.otherMount.remove();
+    for (const component of ['kube-apiserver', 'kubelet']) {
+      cluster.start(component);
+      await cluster.ready(component);
+    }
+  }
+
+  private async take(step: PlayedStep): Promise<void> {
     const { scene } = this;
     switch (step.kind) {
       case 'create':
@@ -58,7 +76,11 @@ export class Player {
       case 'advance':
         return new Promise((resolve) => setTimeout(resolve, step.ms));
       case 'kubelet':
-        return this.kubelet(step.act);
+        return this.component('kubelet', step.act);
+      case 'api':
+        return this.api(step.act);
+      case 'other-bind':
+        return this.otherMount[step.act]();
       case 'driver':
         if (step.act !== 'restart')
           throw new Error('on a cluster a driver that was killed comes back by itself: restart');
@@ -100,12 +122,19 @@ export class Player {
     }
   }
 
-  private async kubelet(act: 'stop' | 'start' | 'restart'): Promise<void> {
+  private async component(name: string, act: 'stop' | 'start' | 'restart'): Promise<void> {
     const { cluster } = this.scene;
-    if (act !== 'start') await cluster.stop('kubelet', 'SIGKILL');
+    if (act !== 'start') await cluster.stop(name, 'SIGKILL');
     if (act === 'stop') return;
-    cluster.start('kubelet');
-    await cluster.ready('kubelet');
+    cluster.start(name);
+    await cluster.ready(name);
+  }
+
+  /** A rehearsal's API server answers as soon as it is started; this one takes seconds, which are not those of who waits for it. */
+  private async api(act: 'stop' | 'start'): Promise<void> {
+    await this.component('kube-apiserver', act);
+    const last = this.done.pop();
+    if (last) this.done.push({ ...last, atMs: Date.now() });
   }
 
   private async restartDriver(): Promise<void> {
