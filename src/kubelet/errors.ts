@@ -8,6 +8,11 @@ import { Code, CsiError } from '../csi/status';
  */
 export type ErrorClass = 'final' | 'uncertain' | 'transient';
 
+/** What pkg/volume/csi puts before most of what it says. */
+export function csiText(text: string): string {
+  return `kubernetes.io/csi: ${text}`;
+}
+
 /** A step that failed, in the kubelet's words. */
 export class StepError extends Error {
   override readonly name = 'StepError';

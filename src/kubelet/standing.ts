@@ -152,14 +152,15 @@ export class Standings {
     const kubelet = node?.kubelet;
     if (!kubelet) return [];
     const known = kubelet.asw.get(uniqueName);
-    const mount = known?.pods.get(pod.meta.uid)?.state ?? 'NotMounted';
+    const mounted = known?.pods.get(pod.meta.uid);
+    const mount = mounted?.state ?? 'NotMounted';
     const state = `${subject}: device ${known?.device ?? 'NotMounted'}, pod mount ${mount}`;
     const name = keyOfObject(pod.meta);
     const operation = kubelet.executor
       .all()
       .find(
         ({ key, about }) =>
-          key.volume === uniqueName && (!about.includes(' for ') || about.endsWith(` for ${name}`)),
+          key.volume === uniqueName && (!/ (for|of) /.test(about) || about.split(/ for | of /)[1] === name),
       );
     const said = operation ? [describe(operation, this.timeline, kubelet.clock.now())] : [];
     if (!pod.terminated) {
@@ -169,7 +170,8 @@ export class Standings {
       return [[state, ...waits].join('; ')];
     }
     const log = this.timeline.entries.findLast(
-      ({ kind, text }) => kind === 'log' && /^unm(ount|app)er failed/.test(text),
+      ({ kind, text, about }) =>
+        kind === 'log' && about === mounted?.spec.specName && /unm(ount|app)er failed to load/.test(text),
     );
     if (mount === 'NotMounted')
       said.unshift(

@@ -1,6 +1,7 @@
 import * as fs from 'node:fs';
 import * as path from 'node:path';
 import { readIfThere, removeFile } from '../util/files';
+import { csiText } from './errors';
 import { ensureKubeletFolder } from './folders';
 
 export const VOL_DATA_FILE = 'vol_data.json';
@@ -47,11 +48,13 @@ export function readVolData(folder: string): Record<string, string> {
   const file = path.join(folder, VOL_DATA_FILE);
   const text = readIfThere(file);
   if (text === undefined)
-    throw new Error(`failed to open volume data file [${file}]: open ${file}: no such file or directory`);
+    throw new Error(
+      csiText(`failed to open volume data file [${file}]: open ${file}: no such file or directory`),
+    );
   try {
     return parseVolData(text);
   } catch (error) {
-    throw new Error(`failed to parse volume data file [${file}]: ${(error as Error).message}`);
+    throw new Error(csiText(`failed to parse volume data file [${file}]: ${(error as Error).message}`));
   }
 }
 
@@ -60,7 +63,10 @@ export function loadVolData(folder: string, who: 'unmounter' | 'unmapper'): Reco
   try {
     return readVolData(folder);
   } catch (error) {
-    throw new Error(`${who} failed to load volume data file [${folder}]: ${(error as Error).message}`);
+    const place = who === 'unmounter' ? path.join(folder, 'mount') : folder;
+    throw new Error(
+      csiText(`${who} failed to load volume data file [${place}]: ${(error as Error).message}`),
+    );
   }
 }
 
@@ -70,8 +76,10 @@ export function parseVolData(text: string): Record<string, string> {
   let data: unknown;
   try {
     data = JSON.parse(text);
-  } catch {
-    throw new Error('it is not JSON');
+  } catch (error) {
+    // As Go names what was cut off; of everything else V8 knows no more than that it is none.
+    const isCut = /end of JSON input|Unterminated/.test((error as Error).message);
+    throw new Error(isCut ? 'unexpected EOF' : 'it is not JSON');
   }
   if (
     typeof data !== 'object' ||

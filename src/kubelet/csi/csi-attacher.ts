@@ -1,7 +1,7 @@
 import * as fs from 'node:fs';
-import { isFinalError, rpcErrorText, StepError, stepErrorOf } from '../errors';
+import { csiText, isFinalError, rpcErrorText, StepError, stepErrorOf } from '../errors';
 import { ensureKubeletFolder } from '../folders';
-import { readVolData, removeVolData, VOL_DATA_FILE, writeVolData } from '../vol-data';
+import { readVolData, VOL_DATA_FILE, writeVolData } from '../vol-data';
 import type { VolumeSpec } from '../volumemanager/spec';
 import type { CallContext } from './calls';
 import { mountCapability, nodeHas } from './capabilities';
@@ -21,15 +21,15 @@ export async function mountDevice(
   const stages = await nodeHas(calls, context, 'STAGE_UNSTAGE_VOLUME').catch((error) => {
     throw capabilitiesError(env, error);
   });
-  const publishContext = publishContextOf(env, spec);
-  const secrets = stages ? readSecret(env, spec.nodeStageSecret) : {};
+  const publishContext = publishContextOf(env, spec, () => '');
+  const secrets = stages
+    ? readSecret(env, spec.nodeStageSecret, (secret) => `fetching NodeStageSecretRef ${secret} failed`)
+    : {};
   makeFolder(staging);
-  if (!stages) {
-    if (behaviour.globalJsonWithoutStaging) writeGlobal(env, spec, folder);
-    return;
-  }
-  const mountGroup = await groupFor(env, context, fsGroup);
-  writeGlobal(env, spec, folder);
+  if (behaviour.globalJsonWithoutStaging) writeGlobal(env, spec, folder);
+  if (!stages) return;
+  const mountGroup = await groupFor(env, context, fsGroup, 'attacher.MountDevice');
+  if (!behaviour.globalJsonWithoutStaging) writeGlobal(env, spec, folder);
   try {
     const multiWriter = await multiWriterOf(env, context);
     await calls.call(
@@ -47,31 +47,37 @@ export async function mountDevice(
   } catch (error) {
     const failure = stepErrorOf(error);
     // A final error says that nothing is there: the folder goes, unless something is mounted on it all the same.
-    if (failure.errorClass === 'final') await removeStaging(env, staging, folder);
+    if (failure.errorClass === 'final') await removeMountDir(env.mounts, staging).catch(() => undefined);
     throw failure;
   }
 }
 
-/** SINGLE_NODE_MULTI_WRITER, asked by the client as part of the call: its error is the call's. */
+/** SINGLE_NODE_MULTI_WRITER, asked by the client as part of the call: its error is the call's. @throws StepError */
 export async function multiWriterOf(env: NodeEnvironment, context: CallContext): Promise<boolean> {
-  return nodeHas(env.calls, context, 'SINGLE_NODE_MULTI_WRITER');
+  return nodeHas(env.calls, context, 'SINGLE_NODE_MULTI_WRITER').catch((error) => {
+    throw capabilitiesError(env, error);
+  });
 }
 
-/** The group as a number in text where the driver applies it itself, or ''. @throws StepError transient */
+/** The group as a number in text where the driver applies it itself, or ''. `doing` begins the text. @throws StepError transient */
 export async function groupFor(
   env: NodeEnvironment,
   context: CallContext,
   fsGroup: number | undefined,
+  doing: string,
 ): Promise<string> {
   const delegated = await nodeHas(env.calls, context, 'VOLUME_MOUNT_GROUP').catch((error) => {
     throw new StepError(
       'transient',
-      `failed to determine if the node service has VOLUME_MOUNT_GROUP capability: ${rpcErrorText(error)}`,
+      csiText(
+        `${doing} failed to determine if the node service has VOLUME_MOUNT_GROUP capability: ${rpcErrorText(error)}`,
+      ),
     );
   });
   return delegated && fsGroup !== undefined ? String(fsGroup) : '';
 }
 
+/** As the client tells it: an older kubelet takes an open code here for a plain error, and that for a final one. */
 function capabilitiesError(env: NodeEnvironment, error: unknown): StepError {
   const errorClass = env.behaviour.capabilitiesErrorIsFinal || isFinalError(error) ? 'final' : 'uncertain';
   return new StepError(errorClass, rpcErrorText(error), stepErrorOf(error).code);
@@ -81,19 +87,16 @@ function makeFolder(folder: string): void {
   try {
     ensureKubeletFolder(folder);
   } catch (error) {
-    throw new StepError('final', `failed to create dir ${folder}: ${(error as Error).message}`);
+    throw new StepError(
+      'final',
+      csiText(`attacher.MountDevice failed to create dir "${folder}":  ${(error as Error).message}`),
+    );
   }
 }
 
 function writeGlobal(env: NodeEnvironment, spec: VolumeSpec, folder: string): void {
   writeVolData(folder, { driverName: spec.driver, volumeHandle: spec.volumeHandle });
   said(env, spec, `wrote ${folder}/${VOL_DATA_FILE}`);
-}
-
-async function removeStaging(env: NodeEnvironment, staging: string, folder: string): Promise<void> {
-  if (await env.mounts.isMountPoint(staging).catch(() => true)) return;
-  // Best effort: a folder with something in it stays.
-  await removeMountDir(env.mounts, staging).catch(() => removeVolData(folder));
 }
 
 /**
@@ -104,10 +107,8 @@ export async function unmountDevice(env: NodeEnvironment, spec: VolumeSpec): Pro
   const { paths, calls, mounts } = env;
   const staging = paths.staging(spec.driver, spec.volumeHandle);
   const folder = paths.globalVolume(spec.driver, spec.volumeHandle);
-  if (!fs.existsSync(`${folder}/${VOL_DATA_FILE}`)) {
-    await removeMountDir(mounts, staging);
-    return undefined;
-  }
+  // Not even the folder is removed then: what a driver that does not stage has of it stays, empty.
+  if (!fs.existsSync(`${folder}/${VOL_DATA_FILE}`)) return undefined;
   const { driverName = spec.driver, volumeHandle = spec.volumeHandle } = readVolData(folder);
   const context = openStep(
     env,
@@ -115,20 +116,28 @@ export async function unmountDevice(env: NodeEnvironment, spec: VolumeSpec): Pro
     'attacher.UnmountDevice failed to create newCsiDriverClient',
   );
   const stages = await nodeHas(calls, context, 'STAGE_UNSTAGE_VOLUME').catch((error) => {
-    throw new StepError('uncertain', rpcErrorText(error), stepErrorOf(error).code);
+    throw unmountError('check whether STAGE_UNSTAGE_VOLUME set', error);
   });
   if (stages) {
     const request = { volume_id: volumeHandle, staging_target_path: staging };
     await calls.call('NodeUnstageVolume', request, context).catch((error) => {
-      throw new StepError('uncertain', rpcErrorText(error), stepErrorOf(error).code);
+      throw unmountError('', error);
     });
   }
-  const removed = await removeMountDir(mounts, staging);
+  const removed = await removeMountDir(mounts, staging).catch((error: Error) => {
+    throw new Error(csiText(`failed to clean up global mount ${folder}: ${error.message}`));
+  });
   if (removed === 'removed') {
     said(env, spec, `removed ${staging} and ${folder}/${VOL_DATA_FILE}`);
     return undefined;
   }
   return `something is still mounted at ${staging}: it was left, and nobody will look there again`;
+}
+
+function unmountError(doing: string, error: unknown): StepError {
+  const failed = doing === '' ? 'failed' : `failed to ${doing}`;
+  const text = csiText(`attacher.UnmountDevice ${failed}: ${rpcErrorText(error)}`);
+  return new StepError('uncertain', text, stepErrorOf(error).code);
 }
 
 function said(env: NodeEnvironment, spec: VolumeSpec, text: string): void {

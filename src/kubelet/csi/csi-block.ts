@@ -1,14 +1,14 @@
 import * as fs from 'node:fs';
 import * as path from 'node:path';
 import { errnoOf, namesIn } from '../../util/files';
-import { rpcErrorText, StepError, stepErrorOf } from '../errors';
+import { csiText, rpcErrorText, StepError, stepErrorOf } from '../errors';
 import { ensureKubeletFolder } from '../folders';
 import type { Pod } from '../objects';
 import { loadVolData, VOL_DATA_FILE, writeVolData } from '../vol-data';
 import type { VolumeSpec } from '../volumemanager/spec';
 import { blockCapability, nodeHas } from './capabilities';
 import { multiWriterOf } from './csi-attacher';
-import { checkLifecycle, podInfo } from './csi-mounter';
+import { podInfo } from './csi-mounter';
 import {
   attachmentIdOf,
   type NodeEnvironment,
@@ -37,21 +37,30 @@ export function newMapper(env: NodeEnvironment, spec: VolumeSpec): void {
 
 /** csi_block.go, SetUpDevice: what happens once for a raw block volume on a node. @throws StepError */
 export async function setUpDevice(env: NodeEnvironment, spec: VolumeSpec): Promise<void> {
+  const publishContext = fetched(env, () =>
+    publishContextOf(env, spec, attachmentFailed('blockMapper.SetupDevice')),
+  );
   const context = openStep(env, spec, 'blockMapper.SetUpDevice failed to get CSI client');
   const { paths, calls } = env;
   const stages = await nodeHas(calls, context, 'STAGE_UNSTAGE_VOLUME').catch((error) => {
     // Wrapped as a plain error on its way: it counts as final whatever its code.
     throw new StepError(
       'final',
-      `blockMapper.stageVolumeForBlock failed to check STAGE_UNSTAGE_VOLUME capability: ${rpcErrorText(error)}`,
+      csiText(
+        `blockMapper.stageVolumeForBlock failed to check STAGE_UNSTAGE_VOLUME capability: ${rpcErrorText(error)}`,
+      ),
       stepErrorOf(error).code,
     );
   });
   if (!stages) return;
   const staging = paths.blockStaging(spec.specName);
   try {
-    const publishContext = fetched(env, () => publishContextOf(env, spec));
-    const secrets = fetched(env, () => readSecret(env, spec.nodeStageSecret));
+    const secrets = fetched(env, () =>
+      readSecret(env, spec.nodeStageSecret, (secret) => {
+        const text = `failed to get NodeStageSecretRef ${secret}`;
+        return env.behaviour.blockFetchErrorIsFinal ? text : csiText(text);
+      }),
+    );
     ensureKubeletFolder(staging);
     const multiWriter = await multiWriterOf(env, context);
     await calls.call(
@@ -75,12 +84,17 @@ export async function setUpDevice(env: NodeEnvironment, spec: VolumeSpec): Promi
 
 /** csi_block.go, MapPodDevice. The driver makes what is at the path. @returns the path. @throws StepError */
 export async function mapPodDevice(env: NodeEnvironment, spec: VolumeSpec, pod: Pod): Promise<string> {
+  const publishContext = fetched(env, () =>
+    publishContextOf(env, spec, attachmentFailed('blockMapper.MapPodDevice')),
+  );
   const context = openStep(env, spec, 'blockMapper.MapPodDevice failed to get CSI client');
-  checkLifecycle(env, spec);
   const { paths, calls } = env;
   const target = paths.blockTarget(spec.specName, pod.meta.uid);
-  const publishContext = fetched(env, () => publishContextOf(env, spec));
-  const secrets = fetched(env, () => readSecret(env, spec.nodePublishSecret));
+  const secrets = fetched(env, () =>
+    readSecret(env, spec.nodePublishSecret, (secret) =>
+      csiText(`blockMapper.publishVolumeForBlock failed to get NodePublishSecretRef ${secret}`),
+    ),
+  );
   ensureKubeletFolder(path.dirname(target));
   try {
     const multiWriter = await multiWriterOf(env, context);
@@ -103,6 +117,10 @@ export async function mapPodDevice(env: NodeEnvironment, spec: VolumeSpec, pod: 
     throw stepErrorOf(error);
   }
   return target;
+}
+
+function attachmentFailed(doing: string): (attachment: string) => string {
+  return (attachment) => csiText(`${doing} failed to get volume attachment [id=${attachment}]: `);
 }
 
 /** What could not be read from the API server: an older kubelet takes it for a final error here. */
@@ -130,7 +148,7 @@ export async function unmapPodDevice(
   );
   const request = { volume_id: volumeHandle, target_path: env.paths.blockTarget(spec.specName, podUid) };
   await env.calls.call('NodeUnpublishVolume', request, context).catch((error) => {
-    throw new StepError('uncertain', rpcErrorText(error), stepErrorOf(error).code);
+    throw undoError('blockMapper.unpublishVolumeForBlock failed', error);
   });
 }
 
@@ -149,15 +167,21 @@ export async function tearDownDevice(env: NodeEnvironment, spec: VolumeSpec): Pr
       'blockMapper.TearDownDevice failed to get CSI client',
     );
     const request = { volume_id: volumeHandle, staging_target_path: staging };
-    try {
-      if (await nodeHas(calls, context, 'STAGE_UNSTAGE_VOLUME'))
-        await calls.call('NodeUnstageVolume', request, context);
-    } catch (error) {
-      throw new StepError('uncertain', rpcErrorText(error), stepErrorOf(error).code);
-    }
+    const stages = await nodeHas(calls, context, 'STAGE_UNSTAGE_VOLUME').catch((error) => {
+      const doing = 'blockMapper.unstageVolumeForBlock failed to check STAGE_UNSTAGE_VOLUME capability';
+      throw undoError(doing, error);
+    });
+    if (stages)
+      await calls.call('NodeUnstageVolume', request, context).catch((error) => {
+        throw undoError('blockMapper.unstageVolumeForBlock failed', error);
+      });
   }
   await cleanUpDeviceFiles(env, spec);
   said(env, spec, `removed ${staging} and ${paths.blockVolume(spec.specName)}`);
+}
+
+function undoError(doing: string, error: unknown): StepError {
+  return new StepError('uncertain', csiText(`${doing}: ${rpcErrorText(error)}`), stepErrorOf(error).code);
 }
 
 /** csi_block.go, cleanupOrphanDeviceFiles: what still holds something stays, and is an error. @throws Error */

@@ -1,5 +1,5 @@
 import * as path from 'node:path';
-import { rpcErrorText, StepError, stepErrorOf } from '../errors';
+import { csiText, rpcErrorText, StepError, stepErrorOf } from '../errors';
 import { ensureKubeletFolder } from '../folders';
 import type { Pod } from '../objects';
 import { TOKENS_KEY } from '../service-account-tokens';
@@ -43,14 +43,23 @@ export async function setUp(
       // Wrapped as a plain error on its way: it counts as final whatever its code.
       throw new StepError(
         'final',
-        `kubernetes.io/csi: mounter.SetUpAt failed to check for STAGE_UNSTAGE_VOLUME capability: ${rpcErrorText(error)}`,
+        csiText(
+          `mounter.SetUpAt failed to check for STAGE_UNSTAGE_VOLUME capability: ${rpcErrorText(error)}`,
+        ),
         stepErrorOf(error).code,
       );
     });
-  const publishContext = isPersistent ? publishContextOf(env, spec) : {};
-  const secrets = readSecret(env, spec.nodePublishSecret);
+  const publishContext = isPersistent
+    ? publishContextOf(env, spec, () => csiText('mounter.SetUpAt failed to fetch publishContext: '))
+    : {};
+  makeParent(folder);
+  const secrets = readSecret(
+    env,
+    spec.nodePublishSecret,
+    (secret) => `fetching NodePublishSecretRef ${secret} failed`,
+  );
   const tokens = tokensFor(env, spec, pod);
-  const mountGroup = await groupFor(env, context, pod.fsGroup);
+  const mountGroup = await groupFor(env, context, pod.fsGroup, 'mounter.SetUpAt');
   writePodData(env, spec, folder);
   try {
     const multiWriter = await multiWriterOf(env, context);
@@ -90,21 +99,32 @@ async function forgetTarget(env: NodeEnvironment, target: string, options: SetUp
   await removeMountDir(mounts, target).catch(() => undefined);
 }
 
-export function checkLifecycle(env: NodeEnvironment, spec: VolumeSpec): void {
+function checkLifecycle(env: NodeEnvironment, spec: VolumeSpec): void {
   const driver = env.api.csiDrivers.get(spec.driver);
   const modes = driver?.volumeLifecycleModes ?? ['Persistent'];
   if (modes.includes(spec.lifecycleMode)) return;
-  const supported = driver ? `only supports ${JSON.stringify(modes)}` : 'no CSIDriver object';
+  const listed = modes.map((mode) => `"${mode}"`).join(' ');
+  const supported = driver ? `only supports [${listed}]` : 'no CSIDriver object';
   throw new StepError(
     'transient',
-    `volume mode "${spec.lifecycleMode}" not supported by driver ${spec.driver} (${supported})`,
+    csiText(
+      `mounter.SetupAt failed to check volume lifecycle mode: volume mode "${spec.lifecycleMode}" not supported by driver ${spec.driver} (${supported})`,
+    ),
   );
+}
+
+/** The driver makes `mount`; the kubelet makes what it is in, also when nothing comes of the mount. @throws StepError */
+function makeParent(folder: string): void {
+  try {
+    ensureKubeletFolder(folder);
+  } catch (error) {
+    const text = `mounter.SetUpAt failed to create dir "${folder}":  ${(error as Error).message}`;
+    throw new StepError('final', csiText(text));
+  }
 }
 
 function writePodData(env: NodeEnvironment, spec: VolumeSpec, folder: string): void {
   try {
-    // The driver makes `mount`; the kubelet makes what it is in.
-    ensureKubeletFolder(folder);
     writeVolData(folder, {
       attachmentID: attachmentIdOf(env, spec),
       driverName: spec.driver,
@@ -114,7 +134,8 @@ function writePodData(env: NodeEnvironment, spec: VolumeSpec, folder: string): v
       volumeLifecycleMode: spec.lifecycleMode,
     });
   } catch (error) {
-    throw new StepError('final', `failed to save volume info data: ${(error as Error).message}`);
+    const text = `failed to save volume data file ${path.join(folder, VOL_DATA_FILE)}: ${(error as Error).message}`;
+    throw new StepError('final', csiText(text));
   }
   said(env, spec, `wrote ${path.join(folder, VOL_DATA_FILE)}`);
 }
@@ -144,7 +165,7 @@ function tokensFor(
   } catch (error) {
     throw new StepError(
       'transient',
-      `kubernetes.io/csi: mounter.SetUpAt failed to get service accoount token attributes: ${(error as Error).message}`,
+      csiText(`mounter.SetUpAt failed to get service accoount token attributes: ${(error as Error).message}`),
     );
   }
   if (text === undefined) return {};
@@ -171,9 +192,13 @@ export async function tearDown(
   const target = env.paths.target(podUid, spec.specName);
   const request = { volume_id: volumeHandle, target_path: target };
   await env.calls.call('NodeUnpublishVolume', request, context).catch((error) => {
-    throw new StepError('uncertain', rpcErrorText(error), stepErrorOf(error).code);
+    const text = csiText(`Unmounter.TearDownAt failed: ${rpcErrorText(error)}`);
+    throw new StepError('uncertain', text, stepErrorOf(error).code);
   });
-  if ((await removeMountDir(env.mounts, target)) === 'removed') {
+  const removed = await removeMountDir(env.mounts, target).catch((error: Error) => {
+    throw new Error(csiText(`Unmounter.TearDownAt failed to clean mount dir [${target}]: ${error.message}`));
+  });
+  if (removed === 'removed') {
     said(env, spec, `removed ${target} and ${path.join(path.dirname(target), VOL_DATA_FILE)}`);
     return undefined;
   }

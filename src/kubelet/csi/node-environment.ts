@@ -1,7 +1,7 @@
 import type { Clock } from '../../util/clock';
 import type { ApiServer } from '../api-server';
 import { CSI_TIMEOUT_MS } from '../constants';
-import { StepError } from '../errors';
+import { csiText, StepError } from '../errors';
 import { type KubeletPaths, volumeAttachmentName } from '../names';
 import type { SecretReference, VolumeAttachment } from '../objects';
 import type { ServiceAccountTokens } from '../service-account-tokens';
@@ -33,14 +33,15 @@ export function openStep(env: NodeEnvironment, spec: VolumeSpec, doing: string):
   if (env.isRegistered(spec.driver)) return env.calls.context(CSI_TIMEOUT_MS, spec.specName, spec.driver);
   throw new StepError(
     'transient',
-    `kubernetes.io/csi: ${doing}: driver name ${spec.driver} not found in the list of registered CSI drivers`,
+    `${csiText(doing)}: driver name ${spec.driver} not found in the list of registered CSI drivers`,
   );
 }
 
-/** From the API server each time, never from a cache. @throws StepError transient */
+/** From the API server each time, never from a cache. `doing` begins the text. @throws StepError transient */
 export function readSecret(
   env: NodeEnvironment,
   reference: SecretReference | undefined,
+  doing: (reference: string) => string,
 ): Record<string, string> {
   if (!reference) return {};
   const { namespace, name } = reference;
@@ -49,24 +50,35 @@ export function readSecret(
   if (secret && failure === undefined) return { ...secret.data };
   throw new StepError(
     'transient',
-    `failed to find the secret ${name} in the namespace ${namespace} with error: ${failure ?? `secrets "${name}" not found`}`,
+    `${doing(`${namespace}/${name}`)}: ${csiText(`failed to find the secret ${name} in the namespace ${namespace} with error: ${failure ?? `secrets "${name}" not found`}`)}`,
   );
 }
 
-/** What the attacher was told at attach; empty for a driver that is not attached. @throws StepError transient */
-export function publishContextOf(env: NodeEnvironment, spec: VolumeSpec): Record<string, string> {
+/**
+ * What the attacher was told at attach; empty for a driver that is not attached. `doing` begins the text of an error.
+ * @throws StepError transient
+ */
+export function publishContextOf(
+  env: NodeEnvironment,
+  spec: VolumeSpec,
+  doing: (attachment: string) => string,
+): Record<string, string> {
   if (!isAttachable(env.api, spec)) return {};
-  return { ...getAttachment(env, spec).attachmentMetadata };
+  return { ...getAttachment(env, spec, doing).attachmentMetadata };
 }
 
-function getAttachment(env: NodeEnvironment, spec: VolumeSpec): VolumeAttachment {
+function getAttachment(
+  env: NodeEnvironment,
+  spec: VolumeSpec,
+  doing: (attachment: string) => string,
+): VolumeAttachment {
   const name = attachmentIdOf(env, spec);
   const failure = env.api.failureOf('Get', `/apis/storage.k8s.io/v1/volumeattachments/${name}`);
   const attachment = env.api.attachments.get(name);
   if (attachment && failure === undefined) return attachment;
   throw new StepError(
     'transient',
-    `volume ${spec.volumeHandle} has GET error for volume attachment ${name}: ${failure ?? `volumeattachments.storage.k8s.io "${name}" not found`}`,
+    `${doing(name)}${failure ?? `volumeattachments.storage.k8s.io "${name}" not found`}`,
   );
 }
 
@@ -77,7 +89,12 @@ export function attachmentIdOf(env: NodeEnvironment, spec: VolumeSpec): string {
 /** One look, no waiting, whatever timeout it is given (csi_attacher.go, WaitForAttach). @throws StepError */
 export function waitForAttach(env: NodeEnvironment, spec: VolumeSpec): void {
   if (!isAttachable(env.api, spec)) return;
-  const { meta, attached, attachError } = getAttachment(env, spec);
+  const { meta, attached, attachError, deletionTimestamp } = getAttachment(
+    env,
+    spec,
+    (name) => `volume ${spec.volumeHandle} has GET error for volume attachment ${name}: `,
+  );
+  if (deletionTimestamp !== undefined) throw new StepError('transient', 'volume attachment is being deleted');
   if (attached) return;
   throw new StepError(
     'transient',

@@ -80,7 +80,11 @@ export async function expandOnNode(
         volume_capability: isBlock
           ? blockCapability(spec, multiWriter)
           : mountCapability(spec, multiWriter, ''),
-        secrets: readSecret(env, spec.nodeExpandSecret),
+        secrets: readSecret(
+          env,
+          spec.nodeExpandSecret,
+          (secret) => `expander.NodeExpand failed to get NodeExpandSecretRef ${secret}`,
+        ),
       },
       context,
     );

@@ -1,6 +1,7 @@
 import * as fs from 'node:fs';
 import * as path from 'node:path';
 import { errnoOf } from '../../util/files';
+import { csiText } from '../errors';
 import { removeVolData } from '../vol-data';
 import type { MountView } from './mount-view';
 
@@ -13,13 +14,7 @@ export async function removeMountDir(
   mounts: MountView,
   folder: string,
 ): Promise<'removed' | 'still mounted'> {
-  let mounted: boolean;
-  try {
-    mounted = await mounts.isMountPoint(folder);
-  } catch (error) {
-    throw new Error(`failed to clean mount dir [${folder}]: ${(error as Error).message}`);
-  }
-  if (mounted) return 'still mounted';
+  if (await mounts.isMountPoint(folder)) return 'still mounted';
   remove(folder);
   removeVolData(path.dirname(folder));
   remove(path.dirname(folder));
@@ -35,6 +30,6 @@ function remove(place: string): void {
     const errno = errnoOf(error);
     if (errno === 'ENOENT') return;
     const reason = errno === 'ENOTEMPTY' ? 'directory not empty' : (error as Error).message;
-    throw new Error(`failed to remove dir [${place}]: remove ${place}: ${reason}`);
+    throw new Error(csiText(`failed to remove dir [${place}]: remove ${place}: ${reason}`));
   }
 }

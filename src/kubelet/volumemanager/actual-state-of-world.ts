@@ -22,7 +22,8 @@ export interface AttachedVolume {
   /** Uncertain: found on the disk, and not yet looked up in the node's status. */
   attachState: 'Attached' | 'Uncertain';
   device: DeviceMountState;
-  deviceReconstructed: boolean;
+  /** Found on the disk at start, and not detached since: no error makes the kubelet forget that it may be mounted. */
+  readonly deviceReconstructed: boolean;
   readonly pods: Map<string, MountedPod>;
   /** The size that the node has done its part for. */
   capacityBytes: bigint | undefined;
@@ -98,7 +99,6 @@ export class ActualStateOfWorld {
 
   /** A device that was mounted once is never demoted by a later error of a mount. */
   markDevice(volume: AttachedVolume, state: DeviceMountState): void {
-    volume.deviceReconstructed = false;
     if (volume.device === state) return;
     const before = volume.device;
     volume.device = state;

@@ -2,7 +2,7 @@ import { namesIn } from '../../util/files';
 import { mapPodDevice, newMapper, setUpDevice, tearDownDevice, unmapPodDevice } from '../csi/csi-block';
 import { waitForAttach } from '../csi/node-environment';
 import { expandDuringMount } from '../csi/node-expander';
-import { StepError, stepErrorOf } from '../errors';
+import { stepErrorOf } from '../errors';
 import { keyOfObject } from '../objects';
 import type { AttachedVolume, MountedPod } from './actual-state-of-world';
 import { evalHostSymlinks, mapDevice, unmapDevice } from './block-map';
@@ -27,11 +27,11 @@ export async function mapVolume(
   const { asw, events, nodeName } = env;
   const { pod, spec } = wanted;
   const { uid } = pod.meta;
-  const failed = (doing: string, error: unknown) =>
+  const failed = (doing: string, error: unknown, when = '') =>
     told(
       env,
       pod,
-      prefixed(`MapVolume.${doing} failed`, spec.specName, stepErrorOf(error)),
+      prefixed(`MapVolume.${doing} failed${when}`, spec.specName, stepErrorOf(error)),
       'FailedMapVolume',
     );
   try {
@@ -91,7 +91,7 @@ export async function mapVolume(
   try {
     await expandDuringMount(env, volume, spec, pod);
   } catch (error) {
-    throw failed('MarkVolumeAsMounted', error);
+    throw failed('MarkVolumeAsMounted', error, ' while expanding volume');
   }
   asw.markPod(volume, mapped, 'Mounted');
 }
@@ -105,13 +105,10 @@ export async function unmapVolume(
 ): Promise<void> {
   const { asw } = env;
   const { spec, podUid } = mapped;
-  const failed = (doing: string, error: unknown) => {
-    if (!(error instanceof StepError && error.errorClass === 'transient'))
-      asw.markPod(volume, mapped, 'Uncertain');
-    return new Error(
-      `UnmapVolume.${doing} failed for volume "${spec.specName}" : ${(error as Error).message}`,
-    );
-  };
+  const failed = (doing: string, error: unknown) =>
+    new Error(`UnmapVolume.${doing} failed for volume "${spec.specName}" : ${(error as Error).message}`);
+  // From here on it has to be done to its end, whatever fails.
+  asw.markPod(volume, mapped, 'Uncertain');
   await unmapDevice(env, spec, podUid).catch((error) => {
     throw failed('UnmapBlockVolume', error);
   });
@@ -131,11 +128,10 @@ export async function unmapVolumeDevice(env: OperationEnvironment, volume: Attac
     throw new Error(
       `UnmapDevice failed for volume "${spec.specName}" : the device "${map}" is still referenced from other Pods [${references.join(' ')}]`,
     );
+  asw.markDevice(volume, 'Uncertain');
   try {
     await tearDownDevice(env, spec);
   } catch (error) {
-    if (!(error instanceof StepError && error.errorClass === 'transient'))
-      asw.markDevice(volume, 'Uncertain');
     throw new Error(
       `UnmapDevice.TearDownDevice failed for volume "${spec.specName}" : ${(error as Error).message}`,
     );

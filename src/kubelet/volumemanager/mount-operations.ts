@@ -3,7 +3,7 @@ import { setUp, tearDown } from '../csi/csi-mounter';
 import { isCorruptedMount } from '../csi/mount-view';
 import { waitForAttach } from '../csi/node-environment';
 import { expandDuringMount } from '../csi/node-expander';
-import { StepError, stepErrorOf } from '../errors';
+import { stepErrorOf } from '../errors';
 import { keyOfObject } from '../objects';
 import { cleanSubPaths } from '../sub-paths';
 import type { AttachedVolume, MountedPod } from './actual-state-of-world';
@@ -87,8 +87,8 @@ export async function unmountVolume(
       timeline.add({ who: 'kubelet', node: nodeName, kind: 'note', about: spec.specName, text: left });
   } catch (error) {
     const failure = error instanceof Error ? error : new Error(String(error));
-    if (!(error instanceof StepError && error.errorClass === 'transient'))
-      asw.markPod(volume, mounted, 'Uncertain');
+    // Whatever it was: the teardown may have begun.
+    asw.markPod(volume, mounted, 'Uncertain');
     throw new Error(`UnmountVolume.TearDown failed for volume "${spec.specName}" : ${failure.message}`);
   }
   asw.forgetPod(volume, mounted.podUid);
@@ -110,8 +110,7 @@ export async function unmountVolumeDevice(env: OperationEnvironment, volume: Att
       timeline.add({ who: 'kubelet', node: nodeName, kind: 'note', about: spec.specName, text: left });
   } catch (error) {
     const failure = error instanceof Error ? error : new Error(String(error));
-    if (!(error instanceof StepError && error.errorClass === 'transient'))
-      asw.markDevice(volume, 'Uncertain');
+    asw.markDevice(volume, 'Uncertain');
     throw new Error(`UnmountDevice failed for volume "${spec.specName}" : ${failure.message}`);
   }
   asw.markDevice(volume, 'NotMounted');

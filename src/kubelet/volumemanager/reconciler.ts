@@ -66,8 +66,10 @@ export class Reconciler {
         : loadVolData(env.paths.podVolume(mounted.podUid, mounted.spec.specName), 'unmounter');
     } catch (error) {
       // No operation is begun, so nothing waits: the next turn fails the same way.
-      const { message } = error as Error;
-      env.timeline.log({ who: 'kubelet', node: env.nodeName, about: mounted.spec.specName, text: message });
+      const doing = isBlock(mounted.spec) ? 'UnmapVolume.NewUnmapper' : 'UnmountVolume.NewUnmounter';
+      const { specName } = mounted.spec;
+      const text = `${doing} failed for volume "${specName}" : ${(error as Error).message}`;
+      env.timeline.log({ who: 'kubelet', node: env.nodeName, about: specName, text });
       this.again = true;
       return;
     }

@@ -95,7 +95,7 @@ describe('the API server goes while a kubelet runs', () => {
     );
     expect(work(played)).toEqual(['NodeStageVolume OK', 'NodePublishVolume OK']);
     const failed =
-      /MountVolume\.SetUp failed for volume "pvc-.*" : .*volume attachment csi-\w+: Get "\/apis\/storage\.k8s\.io\/v1\/volumeattachments\/csi-\w+": dial tcp: connect: connection refused/;
+      /MountVolume\.SetUp failed for volume "pvc-.*" : kubernetes\.io\/csi: mounter\.SetUpAt failed to fetch publishContext: Get "\/apis\/storage\.k8s\.io\/v1\/volumeattachments\/csi-\w+": dial tcp: connect: connection refused/;
     expect(saidAt(played, failed)).toBeDefined();
     // From then on it ends before.
     expect(saidAt(played, /MountVolume\.WaitForAttach failed for volume "pvc-/)).toBeDefined();
@@ -125,12 +125,14 @@ describe('the API server goes while a kubelet runs', () => {
         'volumeDevices: [{name: data, devicePath: /dev/x}]',
       );
     const scenario = answers('NodeGetCapabilities', '1*delay(5s) -> ok');
-    // The question before NodeStageVolume takes so long that the API server is gone when it is answered.
+    // It is read before the question that comes before NodeStageVolume, and that takes so long that nobody answers after it.
     const steps = 'create; wait state data in-use; advance 3s; api stop; advance 2300ms';
     const newer = await passed(manifests, steps, { scenario });
-    expect(why(newer)).toMatch(/map_volume fails \(1 try\), transient: .*MapVolume\.SetUpDevice failed/);
+    expect(why(newer)).toMatch(
+      /map_volume fails \(1 try\), transient: .*MapVolume\.MapPodDevice failed for volume .* : kubernetes\.io\/csi: blockMapper\.MapPodDevice failed to get volume attachment \[id=csi-/,
+    );
     const older = await passed(manifests, steps, { scenario, version: '1.32' });
-    expect(why(older)).toMatch(/final: the kubelet forgets the stage.*MapVolume\.SetUpDevice failed/);
+    expect(why(older)).toMatch(/final: the kubelet forgets the mount.*MapVolume\.MapPodDevice failed/);
   });
 
   test('a pod that starts meanwhile is Running when its status can be written', async () => {

@@ -141,11 +141,11 @@ describe('M10: NodeGetCapabilities fails', () => {
     [1, '1.32', NOT, NOT],
     [2, '1.36', NOT, NOT],
     [3, '1.36', NOT, 'stage-uncertain'],
-    [3, '1.32', NOT, 'stage-uncertain'],
+    [3, '1.32', NOT, NOT],
     [4, '1.36', `${staged} not-mounted`, `${staged} not-mounted`],
     [5, '1.36', `${staged} not-mounted`, `${staged} not-mounted`],
     [6, '1.36', `${staged} not-mounted`, `${staged} mount-uncertain`],
-    [6, '1.32', `${staged} not-mounted`, `${staged} mount-uncertain`],
+    [6, '1.32', `${staged} not-mounted`, `${staged} not-mounted`],
   ])('at question %i, with %s', async (nth, version, afterFinal, afterOpen) => {
     for (const [code, state] of [
       ['INTERNAL', afterFinal],

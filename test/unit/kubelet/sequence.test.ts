@@ -155,6 +155,25 @@ describe('variants', () => {
     expect(callsOf(played, 'NodePublishVolume')[0]?.request).not.toHaveProperty('staging_target_path');
   });
 
+  test('without STAGE_UNSTAGE_VOLUME an empty globalmount is left behind by 1.36, and not by 1.32', async () => {
+    for (const [version, left] of [
+      ['1.36', ['globalmount']],
+      ['1.32', undefined],
+    ] as const) {
+      const rootDir = fs.mkdtempSync(path.join(tmpdir(), 'rehearsal-root-'));
+      try {
+        const steps = 'create; wait running; delete; wait clean';
+        const capabilities = '-node.STAGE_UNSTAGE_VOLUME';
+        await play(ONE_POD, steps, { version, capabilities, rootDir });
+        const plugin = path.join(rootDir, 'plugins/kubernetes.io/csi/fake.csi.test');
+        const [volume] = fs.readdirSync(plugin);
+        expect(volume && fs.readdirSync(path.join(plugin, volume))).toEqual(left);
+      } finally {
+        fs.rmSync(rootDir, { recursive: true, force: true });
+      }
+    }
+  });
+
   test('a kubelet 1.32 writes the global file all the same, and asks once more at the end', async () => {
     const played = await play(ONE_POD, 'create; wait running; delete; wait clean', {
       ...withoutStaging,
@@ -251,7 +270,7 @@ spec:
     const missing = await play(manifests, 'create; wait event FailedMount; assert state data not-staged');
     expect(missing.outcome.passed).toBe(true);
     expect(eventsOf(missing, 'FailedMount')[0]?.message).toBe(
-      'MountVolume.MountDevice failed for volume "pv-1" : failed to find the secret key in the namespace vault with error: secrets "key" not found',
+      'MountVolume.MountDevice failed for volume "pv-1" : fetching NodeStageSecretRef vault/key failed: kubernetes.io/csi: failed to find the secret key in the namespace vault with error: secrets "key" not found',
     );
     const secret =
       'apiVersion: v1\nkind: Secret\nmetadata: {name: key, namespace: vault}\nstringData: {token: x}\n---';
