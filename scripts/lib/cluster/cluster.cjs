@@ -104,8 +104,10 @@ class Cluster {
 
   /** The words that run kubectl as an administrator. Files it is given are those of the host. */
   kubectlWords(args) {
-    const kubeconfig = `--kubeconfig=${this.layout.kubeconfig}`;
-    return [...networkWords(this.#running()), this.layout.program('kubectl'), kubeconfig, ...args];
+    const { kubeconfig, kubectlCache } = this.layout;
+    // kubectl keeps what an address serves for six hours, and all clusters have one address.
+    const own = [`--kubeconfig=${kubeconfig}`, `--cache-dir=${kubectlCache}`];
+    return [...networkWords(this.#running()), this.layout.program('kubectl'), ...own, ...args];
   }
 
   /** @param {object} options those of run() in command.cjs. @returns {Promise<{status, stdout, stderr}>} */

@@ -38,6 +38,7 @@ function layoutOf(folder) {
     configs: at('config'),
     certificates: at('certificates'),
     kubeconfig: at('kubeconfig'),
+    kubectlCache: at('kubectl-cache'),
     etcd: at('etcd'),
     containerd: { root: at('containerd'), state: at('containerd-state'), socket: at('containerd.sock') },
     cni: at('cni'),
