@@ -101,6 +101,8 @@ export interface PersistentVolumeClaim {
   allocatedBytes: bigint | undefined;
   /** status.allocatedResourceStatuses[storage]. */
   resizeStatus: ResizeStatus | undefined;
+  /** volume.kubernetes.io/node-expansion-not-required: ControllerExpandVolume said so. */
+  nodeExpansionNotRequired?: boolean;
   /** volume.kubernetes.io/storage-provisioner: the persistentvolume-controller asks for a volume from it. */
   storageProvisioner?: string;
   /** Where the first pod that uses it was put (WaitForFirstConsumer). */

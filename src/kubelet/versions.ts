@@ -20,6 +20,8 @@ export interface Behaviour {
   readonly tokensInSecrets: boolean;
   /** A pod that has one claim under two names: each is waited for, and not one of them for ever. */
   readonly knowsEveryName: boolean;
+  /** A shared volume whose driver said that nodes need not expand it is spared NodeExpandVolume (k/k#131419). */
+  readonly heedsNodeExpansionNotRequired: boolean;
   /** A secret or VolumeAttachment that cannot be read makes the mapping of a raw block volume fail for good. */
   readonly blockFetchErrorIsFinal: boolean;
 }
@@ -35,6 +37,7 @@ const BEHAVIOUR: Readonly<Record<KubeletVersion, Behaviour>> = {
     blockFetchErrorIsFinal: true,
     tokensInSecrets: false,
     knowsEveryName: false,
+    heedsNodeExpansionNotRequired: false,
   },
   '1.36': {
     finalErrorDropsReconstructedJson: false,
@@ -46,6 +49,7 @@ const BEHAVIOUR: Readonly<Record<KubeletVersion, Behaviour>> = {
     blockFetchErrorIsFinal: false,
     tokensInSecrets: true,
     knowsEveryName: true,
+    heedsNodeExpansionNotRequired: true,
   },
 };
 

@@ -50,8 +50,9 @@ export class Resizer extends Sidecar {
       // What cannot be written is asked for again: an expansion has to be idempotent.
       api.request('Patch', `/api/v1/persistentvolumes/${pv.meta.name}`);
       pv.capacityBytes = capacityBytes;
+      claim.allocatedBytes = claim.requestBytes;
+      claim.nodeExpansionNotRequired = !nodeExpansion;
       if (nodeExpansion) {
-        claim.allocatedBytes = claim.requestBytes;
         claim.resizeStatus = 'NodeResizePending';
         events.emit(
           source,

@@ -31,10 +31,11 @@ export interface NodeEnvironment {
  */
 export function openStep(env: NodeEnvironment, spec: VolumeSpec, doing: string): CallContext {
   if (env.isRegistered(spec.driver)) return env.calls.context(CSI_TIMEOUT_MS, spec.specName, spec.driver);
-  throw new StepError(
-    'transient',
-    `${csiText(doing)}: driver name ${spec.driver} not found in the list of registered CSI drivers`,
-  );
+  throw new StepError('transient', `${csiText(doing)}: ${notRegistered(spec.driver)}`);
+}
+
+export function notRegistered(driver: string): string {
+  return `driver name ${driver} not found in the list of registered CSI drivers`;
 }
 
 /** From the API server each time, never from a cache. `doing` begins the text. @throws StepError transient */

@@ -29,6 +29,8 @@ export interface AttachedVolume {
   capacityBytes: bigint | undefined;
   /** NodeExpandVolume said FAILED_PRECONDITION: it is not asked again. */
   expandInUse: boolean;
+  /** It failed for good at least once. */
+  expansionFailed: boolean;
 }
 
 /** What the kubelet believes is attached and mounted. It learns it from the answers of the driver, and looks at nothing. */
@@ -63,6 +65,7 @@ export class ActualStateOfWorld {
       pods: new Map(),
       capacityBytes,
       expandInUse: false,
+      expansionFailed: false,
     };
     this.volumes.set(spec.uniqueName, volume);
     this.changed(volume, isAttachable ? 'attached' : 'needs no attach');
@@ -83,6 +86,7 @@ export class ActualStateOfWorld {
         pods: new Map(),
         capacityBytes: undefined,
         expandInUse: false,
+        expansionFailed: false,
       };
       this.volumes.set(spec.uniqueName, volume);
     }

@@ -94,7 +94,7 @@ export function told(
   { events, nodeName }: OperationEnvironment,
   pod: Pod,
   error: unknown,
-  reason: 'FailedMount' | 'FailedMapVolume' = 'FailedMount',
+  reason: 'FailedMount' | 'FailedMapVolume' | 'VolumeResizeFailed' = 'FailedMount',
 ): Error {
   const failure = error instanceof Error ? error : new Error(String(error));
   events.emit({ who: 'kubelet', node: nodeName }, pod, 'Warning', reason, failure.message);

@@ -1,4 +1,4 @@
-import { expandOnNode, isNodeExpansionWanted } from '../csi/node-expander';
+import { expandOnNode, nodeExpansionOf } from '../csi/node-expander';
 import { stepErrorOf } from '../errors';
 import { keyOfObject } from '../objects';
 import { loadVolData } from '../vol-data';
@@ -11,7 +11,7 @@ import {
   unmountVolumeDevice,
   verifyControllerAttached,
 } from './mount-operations';
-import type { OperationEnvironment } from './operation-errors';
+import { type OperationEnvironment, prefixed, told } from './operation-errors';
 import type { OperationExecutor } from './operation-executor';
 import type { Populator } from './populator';
 import type { VolumeSpec } from './spec';
@@ -128,15 +128,21 @@ export class Reconciler {
     const { env, executor } = this.options;
     const { claim: claimKey } = wanted.spec;
     const claim = claimKey === undefined ? undefined : env.api.claims.get(claimKey);
-    const isLarger = (wanted.capacityBytes ?? 0n) > (volume.capacityBytes ?? 0n);
-    if (!claim || !isLarger || volume.expandInUse || !isNodeExpansionWanted(claim)) return;
+    const pv = claim && env.api.volumeOf(claim);
+    if (!claim || !pv || pod.spec.readOnly || volume.expandInUse) return;
+    // One that was found on the disk has the size of its claim.
+    volume.capacityBytes ??= claim.capacityBytes;
+    if ((wanted.capacityBytes ?? 0n) <= (volume.capacityBytes ?? 0n)) return;
+    if (nodeExpansionOf(env, claim, pv) === 'not yet') return;
     executor.start({
       name: 'volume_fs_resize',
       key: { volume: wanted.uniqueName, podUid: '' },
       about,
       run: async () => {
         await expandOnNode(env, volume, pod.spec, pod.pod, claim).catch((error) => {
-          throw stepErrorOf(error);
+          const doing = 'NodeExpandVolume.NodeExpandVolume failed';
+          const failure = prefixed(doing, pod.spec.specName, stepErrorOf(error));
+          throw told(env, pod.pod, failure, 'VolumeResizeFailed');
         });
       },
     });
