@@ -6,8 +6,7 @@ import type { NodeDefinition } from './gen/csi/v1/Node';
 import type { SnapshotMetadataDefinition } from './gen/csi/v1/SnapshotMetadata';
 import type { RegistrationDefinition } from './gen/pluginregistration/Registration';
 import { type SchemaMethod, schemaServices } from './gen/schema';
-import { Decoder } from './protobuf/decode';
-import { Encoder } from './protobuf/encode';
+import { Reflection } from './reflection';
 
 /** The five services of csi.v1, as grpc.Server.addService and makeClientConstructor take them. */
 export interface CsiDefinitions {
@@ -19,8 +18,8 @@ export interface CsiDefinitions {
 }
 
 /**
- * The services with their codecs, from what `npm run generate` made of csi.proto: reading the .proto files at run time took
- * a quarter of the start. Messages are prepared at their first use, so load once and pass the result on.
+ * The services with their codecs, from what `npm run generate` made of csi.proto. Messages are prepared at their first use,
+ * so load once and pass the result on.
  */
 export function loadCsi(): CsiDefinitions {
   const codecs = new Codecs();
@@ -39,8 +38,7 @@ export function loadRegistration(): RegistrationDefinition {
 }
 
 class Codecs {
-  private readonly encoder = new Encoder();
-  private readonly decoder = new Decoder();
+  private readonly reflection = new Reflection();
 
   service<Definition>(name: string): Definition {
     const methods = Object.entries(schemaServices[name] ?? {});
@@ -84,8 +82,7 @@ class Codecs {
       format: 'Protocol Buffer 3 DescriptorProto',
       type: { name: fullName.slice(fullName.lastIndexOf('.') + 1) },
       fileDescriptorProtos: [],
-      serialize: (message) => this.encoder.encode(fullName, message),
-      deserialize: (bytes) => this.decoder.decode(fullName, bytes),
+      ...this.reflection.codec(fullName),
     };
   }
 }

@@ -11,7 +11,7 @@ type Definitions = Record<string, Record<string, Method>>;
 const folder = path.join(__dirname, '../../../proto');
 const decoding = { keepCase: true, longs: String, enums: Number, defaults: true, oneofs: true };
 
-/** What proto-loader makes of the same .proto files at run time: the judge of our own codec. */
+/** What proto-loader makes of the same .proto files at run time: the judge of what comes of the generated schema. */
 const reference: Definitions = Object.assign(
   {},
   ...['csi.proto', 'registration.proto'].map((file) => loadSync(path.join(folder, file), decoding)),
