@@ -23,7 +23,7 @@ import { prepareSubPath } from './sub-paths';
 import type { Timeline } from './timeline/timeline';
 import type { ActualStateOfWorld } from './volumemanager/actual-state-of-world';
 import type { PodVolumes } from './volumemanager/pod-volumes';
-import { csiVolumesOf, type Populator } from './volumemanager/populator';
+import { csiVolumesOf, type Populator, unusedVolumesOf } from './volumemanager/populator';
 
 /** What a pod worker needs of its kubelet. */
 export interface PodWorkerHost {
@@ -62,7 +62,14 @@ export class PodWorker {
   }
 
   async run(): Promise<void> {
-    const { pod } = this;
+    const { pod, kubelet } = this;
+    for (const name of unusedVolumesOf(pod))
+      kubelet.timeline.log({
+        who: 'kubelet',
+        node: kubelet.nodeName,
+        about: keyOfObject(pod.meta),
+        text: `Skipping unused volume ${name}: no container has it in volumeMounts or volumeDevices`,
+      });
     while (!this.isDeleted) {
       if (pod.phase === 'Failed') {
         await this.pause(this.kubelet.configuration.syncMs);
@@ -139,7 +146,7 @@ export class PodWorker {
     // What could not be looked at is no matter while all that the pod has is mounted.
     if ((!mounted || errors.length > 0) && unmounted.length > 0) {
       const failed = populator.failedVolumes(pod);
-      const why = errors.length > 0 ? errors.join(', ') : 'context deadline exceeded';
+      const why = errors.length > 0 ? errors.join('; ') : 'context deadline exceeded';
       const text = `unmounted volumes=[${unmounted.join(' ')}], unattached volumes=[${unattached.join(' ')}], failed to process volumes=[${failed.join(' ')}]: ${why}`;
       // A wait that only ran out of time makes no event (since 1.28).
       if (errors.length > 0)

@@ -9,6 +9,7 @@ import { pluginStandings } from './standing-plugins';
 import type { Timeline } from './timeline/timeline';
 import type { AttachedVolume } from './volumemanager/actual-state-of-world';
 import type { OperationState } from './volumemanager/operation-executor';
+import { unusedVolumesOf } from './volumemanager/populator';
 
 /** Where one thing stands, and why. */
 export interface Standing {
@@ -86,6 +87,8 @@ export class Standings {
   private volumeOf(pod: Pod, name: string, node: ClusterNode | undefined): string[] {
     const { api } = this.cluster;
     const volume = pod.volumes.find((candidate) => candidate.name === name);
+    if (unusedVolumesOf(pod).includes(name))
+      return [`volume ${name}: no container has it in volumeMounts or volumeDevices: it is never mounted`];
     if (volume?.csi) return this.onNode(`volume ${name}`, uniqueInlineName(pod.meta.uid, name), pod, node);
     if (!volume?.claim) return [];
     const claim = api.claimOf(pod, volume.claim.claimName);

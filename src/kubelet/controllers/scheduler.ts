@@ -29,13 +29,18 @@ export class Scheduler extends Sidecar {
 
   private schedule(pod: Pod): void {
     const { api, events, clock } = this.env;
+    const unfit = this.whyNowhere(pod);
+    if (unfit !== undefined) {
+      this.refuse(pod, unfit);
+      return;
+    }
     const ready = api.nodes
       .all()
       .filter((candidate) => isNodeReady(candidate, clock.now()) && !candidate.outOfService);
     const reasons = ready.map((candidate) => this.whyNot(pod, candidate));
     const node = ready.find((_, index) => reasons[index] === undefined);
     if (!node) {
-      this.refuse(pod, reasons);
+      if (reasons.length > 0) this.refuse(pod, counted(reasons));
       return;
     }
     if (!this.areClaimsReady(pod, node)) return;
@@ -44,6 +49,28 @@ export class Scheduler extends Sidecar {
     const text = `Successfully assigned ${keyOfObject(pod.meta)} to ${node.meta.name}`;
     events.emit({ who: 'scheduler' }, pod, 'Normal', 'Scheduled', text);
     api.changed();
+  }
+
+  /** PreFilter of volumebinding: what no node can help. */
+  private whyNowhere(pod: Pod): string | undefined {
+    const { api } = this.env;
+    let hasUnbound = false;
+    for (const { claim: reference, template } of pod.volumes) {
+      if (!reference) continue;
+      const { claimName } = reference;
+      const claim = api.claimOf(pod, claimName);
+      if (!claim)
+        return template
+          ? `waiting for ephemeral volume controller to create the persistentvolumeclaim "${claimName}"`
+          : `persistentvolumeclaim "${claimName}" not found`;
+      if (claim.deletionTimestamp !== undefined)
+        return `persistentvolumeclaim "${claimName}" is being deleted`;
+      const conflict = template && notTheOwner(pod, claim);
+      if (conflict !== undefined) return conflict;
+      const { bindingMode } = classOf(api.storageClasses.all(), claim) ?? {};
+      hasUnbound ||= claim.phase !== 'Bound' && bindingMode !== 'WaitForFirstConsumer';
+    }
+    return hasUnbound ? 'pod has unbound immediate PersistentVolumeClaims' : undefined;
   }
 
   private whyNot(pod: Pod, node: NodeObject): string | undefined {
@@ -64,14 +91,10 @@ export class Scheduler extends Sidecar {
   }
 
   /** Said once for the same reason: the scheduler looks again when something changes. */
-  private refuse(pod: Pod, reasons: readonly (string | undefined)[]): void {
+  private refuse(pod: Pod, why: string): void {
     const { api, events } = this.env;
-    if (reasons.length === 0) return;
-    const counts = new Map<string, number>();
-    for (const reason of reasons) if (reason !== undefined) counts.set(reason, (counts.get(reason) ?? 0) + 1);
     const all = api.nodes.all().length;
-    const why = [...counts].map(([reason, count]) => `${count} ${reason}`).sort();
-    const text = `0/${all} nodes are available: ${why.join(', ')}.`;
+    const text = `0/${all} nodes are available: ${why}.`;
     if (this.refused.get(pod.meta.uid) === text) return;
     this.refused.set(pod.meta.uid, text);
     events.emit(
@@ -86,19 +109,11 @@ export class Scheduler extends Sidecar {
   private areClaimsReady(pod: Pod, node: NodeObject): boolean {
     const { api, timeline } = this.env;
     let ready = true;
-    for (const { claim: reference, template } of pod.volumes) {
-      if (!reference) continue;
-      const claim = api.claimOf(pod, reference.claimName);
-      const conflict = claim && template && notTheOwner(pod, claim);
-      if (claim?.phase === 'Bound' && conflict === undefined) continue;
+    for (const { claim: reference } of pod.volumes) {
+      const claim = reference && api.claimOf(pod, reference.claimName);
+      if (!claim || claim.phase === 'Bound') continue;
       ready = false;
-      if (!claim || conflict !== undefined) {
-        const text = conflict ?? `persistentvolumeclaim "${reference.claimName}" not found`;
-        timeline.log({ who: 'scheduler', about: keyOfObject(pod.meta), text });
-        continue;
-      }
-      const storageClass = classOf(api.storageClasses.all(), claim);
-      if (storageClass?.bindingMode !== 'WaitForFirstConsumer' || claim.selectedNode !== undefined) continue;
+      if (claim.selectedNode !== undefined) continue;
       claim.selectedNode = node.meta.name;
       timeline.add({
         who: 'scheduler',
@@ -110,4 +125,13 @@ export class Scheduler extends Sidecar {
     }
     return ready;
   }
+}
+
+function counted(reasons: readonly (string | undefined)[]): string {
+  const counts = new Map<string, number>();
+  for (const reason of reasons) if (reason !== undefined) counts.set(reason, (counts.get(reason) ?? 0) + 1);
+  return [...counts]
+    .map(([reason, count]) => `${count} ${reason}`)
+    .sort()
+    .join(', ');
 }

@@ -11,17 +11,22 @@ export class PodVolumes {
     private readonly populator: Populator,
   ) {}
 
-  /** Which of the pod's volumes are not there yet. */
+  /** Which of the pod's volumes are not there yet; not attached are only those that have to be, and are known. */
   missing(pod: Pod): { unmounted: string[]; unattached: string[] } {
-    const { asw } = this;
-    const names = (isMissing: (uniqueName: string) => boolean) =>
-      csiVolumesOf(pod).filter((name) => {
-        const wanted = this.wanted(pod, name);
-        return !wanted || isMissing(wanted.uniqueName);
-      });
+    const { asw, dsw } = this;
+    const { uid } = pod.meta;
     return {
-      unmounted: names((unique) => asw.get(unique)?.pods.get(pod.meta.uid)?.state !== 'Mounted'),
-      unattached: names((unique) => asw.get(unique) === undefined),
+      unmounted: csiVolumesOf(pod)
+        .filter((name) => {
+          const wanted = this.wanted(pod, name);
+          return !wanted || asw.get(wanted.uniqueName)?.pods.get(uid)?.state !== 'Mounted';
+        })
+        .sort(),
+      unattached: dsw
+        .all()
+        .filter(({ isAttachable, uniqueName }) => isAttachable && !asw.get(uniqueName))
+        .flatMap(({ pods }) => pods.get(uid)?.outerNames ?? [])
+        .sort(),
     };
   }
 

@@ -1,6 +1,6 @@
 import type { ApiServer } from '../api-server';
 import { notTheOwner } from '../controllers/ephemeral-volume-controller';
-import type { Pod } from '../objects';
+import type { Pod, PodVolume } from '../objects';
 import type { ActualStateOfWorld } from './actual-state-of-world';
 import type { DesiredStateOfWorld } from './desired-state-of-world';
 import { inlineSpec, isAttachable, persistentSpec, type VolumeSpec } from './spec';
@@ -48,7 +48,9 @@ export class Populator {
   /** Names of the pod's volumes that never could be looked at. */
   failedVolumes(pod: Pod): string[] {
     const known = this.options.dsw.all().flatMap(({ pods }) => pods.get(pod.meta.uid)?.outerNames ?? []);
-    return csiVolumesOf(pod).filter((volume) => !known.includes(volume));
+    return csiVolumesOf(pod)
+      .filter((volume) => !known.includes(volume))
+      .sort();
   }
 
   /** @returns whether anything changed */
@@ -84,7 +86,8 @@ export class Populator {
         continue;
       }
       const claim = spec.claim === undefined ? undefined : api.claims.get(spec.claim);
-      const capacity = claim && api.volumeOf(claim)?.capacityBytes;
+      // What is only read grows by nobody's doing here.
+      const capacity = claim && !spec.readOnly ? api.volumeOf(claim)?.capacityBytes : undefined;
       dsw.addPod(pod, spec, name, isAttachable(api, spec), capacity);
     }
     if (errors.length > 0) {
@@ -117,13 +120,11 @@ export class Populator {
     const claim = api.claimOf(pod, claimName);
     if (!claim || failure !== undefined)
       return `${subject}: failed to fetch PVC from API server: ${failure ?? `persistentvolumeclaims "${claimName}" not found`}`;
-    const conflict = volume?.template && notTheOwner(pod, claim);
-    if (conflict !== undefined) return `${subject}: ${conflict}`;
     const pv = api.volumeOf(claim);
-    // A claim that is being deleted is kept for the pods that run with it, and starts no other.
-    if (claim.deletionTimestamp !== undefined && !pod.containersRunning)
-      return `${subject}: can't start pod because PVC is being deleted`;
+    // One that is being deleted will do: kubernetes.io/pvc-protection keeps it as long as a pod is there that names it.
     if (claim.phase !== 'Bound' || !pv) return `${subject}: PVC is not bound`;
+    const conflict = volume?.template && notTheOwner(pod, claim);
+    if (conflict !== undefined) return conflict;
     const isMounted = pod.containerMounts.some((mount) => mount.volume === name);
     if (pv.volumeMode === 'Block' && isMounted)
       return `volume ${name} has volumeMode Block, but is specified in volumeMounts`;
@@ -133,7 +134,20 @@ export class Populator {
   }
 }
 
-/** Names of the volumes that a CSI driver serves. */
+/** Names of the volumes that a CSI driver serves and a container uses: the kubelet looks at no others. */
 export function csiVolumesOf(pod: Pod): string[] {
-  return pod.volumes.filter(({ claim, csi }) => claim ?? csi).map(({ name }) => name);
+  return pod.volumes.filter((volume) => isOfCsi(volume) && isUsed(pod, volume)).map(({ name }) => name);
+}
+
+/** Those that no container mounts or has as a device. Attached they are all the same. */
+export function unusedVolumesOf(pod: Pod): string[] {
+  return pod.volumes.filter((volume) => isOfCsi(volume) && !isUsed(pod, volume)).map(({ name }) => name);
+}
+
+function isOfCsi({ claim, csi }: PodVolume): boolean {
+  return (claim ?? csi) !== undefined;
+}
+
+function isUsed({ containerMounts, devices }: Pod, { name }: PodVolume): boolean {
+  return devices.has(name) || containerMounts.some(({ volume }) => volume === name);
 }

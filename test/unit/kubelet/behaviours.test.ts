@@ -70,7 +70,9 @@ test('one claim under two names in a pod: 1.36 mounts it once, 1.32 waits for th
   const manifests =
     STORAGE_CLASS +
     CLAIM +
-    pod('web').replace('volumes: [', 'volumes: [{name: again, persistentVolumeClaim: {claimName: data}}, ');
+    pod('web')
+      .replace('volumes: [', 'volumes: [{name: again, persistentVolumeClaim: {claimName: data}}, ')
+      .replace('volumeMounts: [', 'volumeMounts: [{name: again, mountPath: /again}, ');
   const newer = await play(manifests, 'create; wait running; delete; wait clean');
   expect(newer.outcome.failure).toBeUndefined();
   expect(callsOf(newer, 'NodePublishVolume')).toHaveLength(1);
@@ -157,7 +159,7 @@ test('a claim that is not bound is told in an event of the kubelet when the pod 
   const manifests = CLAIM.replace('fake', 'nobody') + pod('web', 'nodeName: node-1');
   const played = await play(manifests, 'create; wait event FailedMount');
   expect(eventsOf(played, 'FailedMount')[0]?.message).toBe(
-    'Unable to attach or mount volumes: unmounted volumes=[data], unattached volumes=[data], failed to process volumes=[data]: error processing PVC default/data: PVC is not bound',
+    'Unable to attach or mount volumes: unmounted volumes=[data], unattached volumes=[], failed to process volumes=[data]: error processing PVC default/data: PVC is not bound',
   );
 });
 

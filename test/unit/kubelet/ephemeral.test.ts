@@ -55,8 +55,11 @@ test('a claim of that name which is not the pod’s own is never used: FailedBin
 test('a kubelet that was given the pod says it, too', async () => {
   const taken = CLAIM.replace('{name: data}', '{name: web-scratch}');
   const assigned = pod('web').replace('spec:\n', 'spec:\n  nodeName: node-1\n');
-  const played = await play(STORAGE_CLASS + taken + assigned, 'create; wait event FailedMount');
+  const storageClass = STORAGE_CLASS.replace('WaitForFirstConsumer', 'Immediate');
+  const steps = 'create fake web-scratch; wait state web-scratch bound; create web; wait event FailedMount';
+  const played = await play(storageClass + taken + assigned, steps);
+  // It is looked at after the claim's phase, and without the words before it.
   expect(eventsOf(played, 'FailedMount')[0]?.message).toMatch(
-    /error processing PVC default\/web-scratch: PVC default\/web-scratch was not created for pod default\/web \(pod is not owner\)$/,
+    /failed to process volumes=\[scratch\]: PVC default\/web-scratch was not created for pod default\/web \(pod is not owner\)$/,
   );
 });

@@ -225,7 +225,7 @@ apiVersion: v1
 kind: Pod
 metadata: {name: web}
 spec:
-  containers: [{name: main}]
+  containers: [{name: main, volumeMounts: [{name: scratch, mountPath: /s}]}]
   volumes: [{name: scratch, csi: {driver: fake.csi.test}}]
 `;
     const played = await play(manifests, 'create; wait event FailedMount; advance 10s; assert not running');
