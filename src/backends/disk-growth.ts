@@ -1,4 +1,4 @@
-import { failedPrecondition } from '../csi/status';
+import { failedPrecondition, outOfRange } from '../csi/status';
 import { type FsType, type Host, HostError } from '../host/host';
 import type { BytesAt, GrowOrder, StageFacts, StageNote, Steps } from './backend';
 import type { DiskLoops } from './disk-loops';
@@ -11,7 +11,10 @@ export class DiskGrowth {
     private readonly loops: DiskLoops,
   ) {}
 
-  /** @throws CsiError FAILED_PRECONDITION for a mounted ext4 that this process may not grow and not unmount either. */
+  /**
+   * @throws CsiError FAILED_PRECONDITION for a mounted ext4 that this process may not grow and not unmount either;
+   *   OUT_OF_RANGE for a size that no btrfs grows to.
+   */
   async grow(order: GrowOrder, fsType: FsType, steps: Steps): Promise<void> {
     const { host } = this;
     const { volume, stage, staged, at } = order;
@@ -24,7 +27,10 @@ export class DiskGrowth {
     try {
       await host.filesystems.growMounted(stage.stagingPath, fsType);
     } catch (error) {
-      if (!(error instanceof HostError && error.errno === 'EPERM' && fsType === 'ext4')) throw error;
+      if (!(error instanceof HostError)) throw error;
+      if (error.errno === 'EINVAL' && fsType === 'btrfs')
+        throw outOfRange(`volume ${volume.id}: ${error.message}; expand it to that`, { cause: error });
+      if (error.errno !== 'EPERM' || fsType !== 'ext4') throw error;
       if (order.inUse)
         throw failedPrecondition(
           `volume ${volume.id}: this kernel grows a mounted ext4 only with the capability CAP_SYS_RESOURCE, which this ` +

@@ -2,6 +2,7 @@ import * as fs from 'node:fs/promises';
 import * as path from 'node:path';
 import { Code } from '../../../src/csi/status';
 import { HostError } from '../../../src/host/host';
+import { splitDevice } from '../../../src/util/device';
 import type { TestDriver } from '../../support/driver';
 import { TestGate } from '../../support/gate';
 import { ALL_KINDS, KINDS, type Kind, readMark, writeMark } from '../../support/kinds';
@@ -40,8 +41,8 @@ const growNode = (id: string, at: string, bytes?: number) =>
 /** Bytes that a pod sees at a path. */
 async function sizeAt(kind: Kind, at: string): Promise<number> {
   if (kind.block) {
-    const device = (await fs.stat(at)).rdev & 0xff;
-    return Number(await fs.readFile(`/sys/block/loop${device}/size`, 'utf8')) * 512;
+    const { minor } = splitDevice((await fs.stat(at, { bigint: true })).rdev);
+    return Number(await fs.readFile(`/sys/block/loop${minor}/size`, 'utf8')) * 512;
   }
   return Number((await machine.host.mounts.usage(at)).bytes.total);
 }
@@ -258,4 +259,18 @@ it('a volume is not grown where it is read-only, not published or unmounted', as
   });
   await driver.csi.NodeUnpublishVolume({ volume_id: used.id, target_path: used.target });
   await release(driver, used);
+});
+
+it('a btrfs is told, by its code too, when it is to grow to a size that none grows to', async () => {
+  const kind = KINDS.btrfs;
+  const used = await use(driver, kind.options());
+  await growController(used.id, kind.size + 8 * MIB);
+  await expect(growNode(used.id, used.target)).rejects.toMatchObject({
+    code: Code.OUT_OF_RANGE,
+    message: expect.stringContaining('256 MiB or more'),
+  });
+  await growController(used.id, larger(kind));
+  await growNode(used.id, used.target);
+  expect(await sizeAt(kind, used.target)).toBeGreaterThanOrEqual(atLeast(kind, larger(kind)));
+  await dispose(driver, used);
 });
