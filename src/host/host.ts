@@ -188,6 +188,8 @@ export interface LoopDevices {
   detach(index: number): Promise<void>;
   /** BLKRASET, in KiB: read-ahead of the device. */
   setReadAhead(index: number, kib: number): Promise<void>;
+  /** BLKROSET: whether writes are refused (EPERM), of whoever has the device open. */
+  setReadOnly(index: number, readOnly: boolean): Promise<void>;
   /**
    * Attached loop devices of the machine. Only at start, in doctor and in tests.
    * @param about of which backing files, by the path that the kernel tells (` (deleted)` behind it when it was unlinked; an

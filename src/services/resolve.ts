@@ -9,8 +9,9 @@ import {
   type VolumeOrigin,
   type VolumeRecord,
 } from '../volumes/records';
-import type { Env } from './env';
+import { backendOf, type Env } from './env';
 import { readAttributes, withoutKubernetes } from './parameters';
+import { stagedElsewhere } from './staged-elsewhere';
 
 /** @throws CsiError NOT_FOUND */
 export async function findVolume(env: Env, id: string): Promise<VolumeRecord> {
@@ -46,6 +47,36 @@ export async function resolveVolume(
       `volume ${JSON.stringify(id)} does not exist; a static PersistentVolume needs a size in its volumeAttributes, for example size: 1Gi`,
     );
   return makeVolume(env, id, 'static', context);
+}
+
+/**
+ * Runs what may make a static volume. When that fails the volume was never used: it goes again, or its attributes would stay
+ * what they were, though the PersistentVolume that names them is mended.
+ */
+export async function undoingNew<T>(env: Env, id: string, work: () => Promise<T>): Promise<T> {
+  const known = env.volumes.find(id) !== undefined;
+  try {
+    return await work();
+  } catch (error) {
+    if (!known)
+      await forgetUnused(env, id).catch((second) =>
+        env.log.error(
+          { volume_id: id, error: String(second) },
+          'could not undo a volume that was never used',
+        ),
+      );
+    throw error;
+  }
+}
+
+async function forgetUnused(env: Env, id: string): Promise<void> {
+  const volume = env.volumes.find(id);
+  if (volume?.origin !== 'static' || !env.volumes.mayWrite(volume)) return;
+  const { store } = env.node ?? {};
+  const inUse = store?.stage(id) ?? store?.heldLoop(id) ?? Object.keys(volume.attachments)[0];
+  if (inUse !== undefined || stagedElsewhere(env, id).length > 0) return;
+  await backendOf(env, volume).destroy(volume);
+  await env.volumes.remove(id);
 }
 
 /** Our keys must be as the volume has them; absent ones are fine, and so are keys that a CO adds. */
@@ -87,6 +118,11 @@ async function make(
     throw invalidArgument(
       `volume_context["size"]: at most ${env.settings.maxVolumeBytes} bytes, found ${capacity}`,
     );
+  const smallest = backend.accessTypes
+    .map((type) => backend.limits('', type).minimum)
+    .reduce((least, minimum) => (minimum < least ? minimum : least));
+  if (capacity < smallest)
+    throw invalidArgument(`volume_context["size"]: at least ${smallest} bytes, found ${capacity}`);
   const release = env.pool.reserve(capacity);
   const record: VolumeRecord = {
     version: RECORD_VERSION,

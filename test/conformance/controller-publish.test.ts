@@ -1,4 +1,4 @@
-import { blockCapability, createVolume, MODE, mountCapability } from '../support/lifecycle';
+import { blockCapability, createVolume, dispose, MODE, mountCapability, use } from '../support/lifecycle';
 import { conformance, outcome } from './harness';
 
 const writer = mountCapability();
@@ -196,3 +196,13 @@ conformance(
   },
   { maxVolumesPerNode: 3 },
 );
+
+conformance('ControllerPublishVolume to a node that is named like a property of every object', (bench) => {
+  test.each(['constructor', '__proto__', 'toString'])('%s: attached, staged and detached', async (nodeId) => {
+    const driver = await bench.start({ nodeId });
+    const used = await use(driver);
+    const { status } = await driver.csi.ControllerGetVolume({ volume_id: used.id });
+    expect(status?.published_node_ids).toEqual([nodeId]);
+    await dispose(driver, used);
+  });
+});

@@ -131,6 +131,13 @@ export function createLoopDevices(libc: Libc, nodes: LoopNodes): LoopDevices {
         await ioctl(node, 'BLKRASET', kib * 2);
       }),
 
+    setReadOnly: (index, readOnly) =>
+      withLoop(index, O.RDONLY, async (node) => {
+        const argument = Buffer.alloc(4);
+        argument.writeInt32LE(readOnly ? 1 : 0);
+        await ioctl(node, 'BLKROSET', argument);
+      }),
+
     async list(about = () => true) {
       const indexes = readdirSync('/sys/block')
         .map((name) => /^loop(\d+)$/.exec(name)?.[1])

@@ -97,6 +97,10 @@ export function createMemoryLoops(): MemoryLoops {
       attached(index, 'BLKRASET').readAheadKib = kib;
     },
 
+    async setReadOnly(index, readOnly) {
+      attached(index, 'BLKROSET').readOnly = readOnly;
+    },
+
     async list(about = () => true) {
       const wanted = [...loops.values()].filter(({ backing }) => about(backing.path));
       return wanted.sort((a, b) => a.index - b.index).map(statusOf);

@@ -1,8 +1,8 @@
 import { alreadyExists, failedPrecondition, notFound } from '../../csi/status';
 import { checkReachable } from '../../volumes/node-registry';
-import type { CapabilityRecord, VolumeRecord } from '../../volumes/records';
+import type { Attachment, CapabilityRecord, VolumeRecord } from '../../volumes/records';
 import type { Handler } from '../env';
-import { resolveVolume } from '../resolve';
+import { resolveVolume, undoingNew } from '../resolve';
 import {
   digest,
   isMultiNode,
@@ -12,7 +12,10 @@ import {
   unservable,
 } from '../volume-capability';
 
-export const controllerPublishVolume: Handler<'ControllerPublishVolume'> = async (env, request, call) => {
+export const controllerPublishVolume: Handler<'ControllerPublishVolume'> = (env, request, call) =>
+  undoingNew(env, request.volume_id, () => attach(env, request, call));
+
+const attach: Handler<'ControllerPublishVolume'> = async (env, request, call) => {
   const node = env.nodes.find(request.node_id);
   const volume = await resolveVolume(env, request.volume_id, node ? request.volume_context : {});
   if (!node)
@@ -20,7 +23,7 @@ export const controllerPublishVolume: Handler<'ControllerPublishVolume'> = async
       `node ${JSON.stringify(request.node_id)} is not known: no node process with that id has started on this data folder`,
     );
   const capability = recordOf(requireCapability(request.volume_capability));
-  const present = volume.attachments[node.id];
+  const present = attachmentOn(volume, node.id);
   if (present) {
     if (present.readonly !== request.readonly || !sameCapability(present.capability, capability))
       throw alreadyExists(
@@ -52,6 +55,11 @@ export const controllerPublishVolume: Handler<'ControllerPublishVolume'> = async
   call.effect(`attached to ${node.id}`);
   return { publish_context: publishContext(volume, node.id, request.readonly) };
 };
+
+/** A node may have the name of a property that every object has, such as `constructor`. */
+export function attachmentOn({ attachments }: VolumeRecord, nodeId: string): Attachment | undefined {
+  return Object.hasOwn(attachments, nodeId) ? attachments[nodeId] : undefined;
+}
 
 /** A disk that only one node may have is refused to the second; so is a second node beside such a one. */
 function checkExclusive(volume: VolumeRecord, capability: CapabilityRecord, nodeId: string): void {

@@ -11,7 +11,7 @@ import {
   type VolumeRecord,
 } from '../../volumes/records';
 import { backendOf, type Call, type Env, type Handler } from '../env';
-import { makeVolume, resolveVolume } from '../resolve';
+import { makeVolume, resolveVolume, undoingNew } from '../resolve';
 import { digestMap, recordOf, requireCapability, unservable } from '../volume-capability';
 import { adoptStage, stageRecord } from './adopt-stage';
 import { lookThroughDead } from './dead-mounts';
@@ -19,6 +19,7 @@ import { giveToGroup } from './mount-group';
 import { ownMount } from './own-mounts';
 import { implicitStagingPath, ownNode } from './own-node';
 import { checkOutsideData, checkOutsideStage } from './places';
+import { protectDevice } from './protect-device';
 import { checkAgainstOthers } from './second-publish';
 import { stageVolume } from './stage-volume';
 import { checkAttached, inspectStage } from './staging';
@@ -33,6 +34,11 @@ const POD_KEYS = /^csi\.storage\.k8s\.io\/(pod\.(name|namespace|uid)|serviceAcco
 const TOKENS_KEY = 'csi.storage.k8s.io/serviceAccount.tokens';
 
 export const nodePublishVolume: Handler<'NodePublishVolume'> = async (env, request, call) => {
+  await undoingNew(env, request.volume_id, () => publishVolume(env, request, call));
+  return {};
+};
+
+async function publishVolume(env: Env, request: Request, call: Call): Promise<void> {
   const requested = requireCapability(request.volume_capability);
   const capability = recordOf(requested);
   checkOutsideData(env, 'target_path', request.target_path);
@@ -53,8 +59,7 @@ export const nodePublishVolume: Handler<'NodePublishVolume'> = async (env, reque
     );
     throw error;
   }
-  return {};
-};
+}
 
 async function volumeToPublish(env: Env, request: Request): Promise<VolumeRecord> {
   if (request.volume_context[EPHEMERAL_KEY] !== 'true')
@@ -192,6 +197,7 @@ async function isPublished(
       );
   }
   if (!store.publication(target)) await store.putPublication(record);
+  await protectDevice(env, volume.id);
   return true;
 }
 
@@ -214,6 +220,7 @@ async function publish(
   const source = staged.devicePath ?? store.stage(volume.id)?.stagingPath;
   if (source === undefined) throw internal(`volume ${volume.id} lost its stage while it was being published`);
   await store.putPublication(record);
+  await protectDevice(env, volume.id);
   let made = false;
   let mounted = false;
   try {
@@ -238,6 +245,7 @@ async function publish(
         () => undefined,
       );
     store.removePublication(target);
+    await protectDevice(env, volume.id).catch(() => undefined);
     throw error;
   }
 }

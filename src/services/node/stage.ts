@@ -1,6 +1,6 @@
 import { failedPrecondition, notFound } from '../../csi/status';
 import type { Call, Env, Handler } from '../env';
-import { resolveVolume } from '../resolve';
+import { resolveVolume, undoingNew } from '../resolve';
 import { recordOf, requireCapability } from '../volume-capability';
 import { ownNode } from './own-node';
 import { checkOutsideData } from './places';
@@ -11,19 +11,17 @@ export const nodeStageVolume: Handler<'NodeStageVolume'> = async (env, request, 
   const requested = requireCapability(request.volume_capability);
   const capability = recordOf(requested);
   checkOutsideData(env, 'staging_target_path', request.staging_target_path);
-  const volume = await resolveVolume(env, request.volume_id, request.volume_context);
-  await stageVolume(
-    env,
-    volume,
-    {
-      stagingPath: request.staging_target_path,
-      implicit: false,
-      capability,
-      mountFlags: requested.mount?.mount_flags ?? [],
-      publishContext: request.publish_context,
-    },
-    call,
-  );
+  const options = {
+    stagingPath: request.staging_target_path,
+    implicit: false,
+    capability,
+    mountFlags: requested.mount?.mount_flags ?? [],
+    publishContext: request.publish_context,
+  };
+  await undoingNew(env, request.volume_id, async () => {
+    const volume = await resolveVolume(env, request.volume_id, request.volume_context);
+    await stageVolume(env, volume, options, call);
+  });
   return {};
 };
 

@@ -4,7 +4,7 @@ import { failedPrecondition } from '../../csi/status';
 import type { MountRoot } from '../../host/host';
 import { sameDevice } from '../../util/device';
 import type { StageRecord, VolumeRecord } from '../../volumes/records';
-import { publishContext } from '../controller/attach';
+import { attachmentOn, publishContext } from '../controller/attach';
 import { backendOf, type Call, type Env } from '../env';
 import { isDead, lookThroughDead } from './dead-mounts';
 import { ownNode } from './own-node';
@@ -16,7 +16,7 @@ import { ownNode } from './own-node';
  */
 export function checkAttached(env: Env, volume: VolumeRecord, context: Record<string, string>): boolean {
   const { record: node } = ownNode(env);
-  const attachment = volume.attachments[node.id];
+  const attachment = attachmentOn(volume, node.id);
   const needed =
     volume.origin === 'created' && env.settings.capabilities.controller.has('PUBLISH_UNPUBLISH_VOLUME');
   if (needed && !attachment)

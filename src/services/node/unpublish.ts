@@ -4,6 +4,7 @@ import { lookThroughDead } from './dead-mounts';
 import { ownMount } from './own-mounts';
 import { ownNode } from './own-node';
 import { checkOutsideData } from './places';
+import { protectDevice } from './protect-device';
 import { undoImplicit } from './publish';
 import { removeTarget } from './target';
 import { knownVolume } from './unstage-volume';
@@ -43,6 +44,7 @@ export const nodeUnpublishVolume: Handler<'NodeUnpublishVolume'> = async (env, r
   await removeTarget(target, env.log);
   await call.point('targetRemoved');
   store.removePublication(target);
+  await protectDevice(env, request.volume_id);
   await undoImplicit(env, request.volume_id, call);
   return {};
 };

@@ -1,4 +1,5 @@
 import { readFileSync, renameSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { decodeDevice } from '../../../src/host/libc';
 import { describeMounting } from './mounts-support';
@@ -130,6 +131,23 @@ describeMounting('loop devices', (workspace) => {
     expect(await loops.status(device.index)).toMatchObject({ sizeBytes: 1n << 20n });
     await loops.refreshSize(device.index);
     expect(await loops.status(device.index)).toMatchObject({ sizeBytes: 3n << 20n });
+    await device.release();
+  });
+
+  test('setReadOnly refuses writes, also of who has the device open, and allows them again', async () => {
+    const device = await workspace.attachDisk('read-only.img', null, 1);
+    const node = await open(device.path, 'r+');
+    const write = () =>
+      node.write(Buffer.from('x'), 0, 1, 0).then(
+        () => 'written',
+        (error) => error.code,
+      );
+    expect(await write()).toBe('written');
+    await loops.setReadOnly(device.index, true);
+    expect(await write()).toBe('EPERM');
+    await loops.setReadOnly(device.index, false);
+    expect(await write()).toBe('written');
+    await node.close();
     await device.release();
   });
 

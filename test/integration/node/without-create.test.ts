@@ -1,6 +1,6 @@
 import * as fs from 'node:fs/promises';
 import * as path from 'node:path';
-import { Code } from '../../../src/csi/status';
+import { Code, CsiError } from '../../../src/csi/status';
 import type { TestDriver } from '../../support/driver';
 import { TestGate } from '../../support/gate';
 import { ALL_KINDS, KINDS, type Kind, readMark, writeMark } from '../../support/kinds';
@@ -178,6 +178,65 @@ describe.each(ALL_KINDS)('a static $name volume', (kind) => {
     expect(volume?.capacity_bytes).toBe(`${kind.size}`);
     await dispose(driver, used);
     expect(await volumesOf(driver)).toEqual([]);
+  });
+});
+
+describe('a static volume whose first use is refused', () => {
+  const capability = mountCapability();
+  const context = { size: '64Mi' };
+
+  it('was never made, so that its attributes can still be mended', async () => {
+    const staging_target_path = await driver.folder('mended-staging');
+    const request = { volume_id: 'mended', staging_target_path, volume_capability: capability };
+    for (const refused of [
+      { ...request, volume_context: { size: '5' } },
+      { ...request, volume_context: { size: '200Ki' } },
+      { ...request, volume_context: context, volume_capability: mountCapability({ fsType: 'zfs' }) },
+      { ...request, volume_context: context, volume_capability: mountCapability({ mountFlags: ['bogus'] }) },
+      { ...request, volume_context: context, staging_target_path: '/absent/staging' },
+    ]) {
+      await expect(driver.csi.NodeStageVolume(refused)).rejects.toBeInstanceOf(CsiError);
+      expect(await volumesOf(driver)).toEqual([]);
+    }
+    await driver.csi.NodeStageVolume({ ...request, volume_context: context });
+    await driver.csi.NodeUnstageVolume(request);
+    await driver.csi.DeleteVolume({ volume_id: 'mended' });
+  });
+
+  it('was never made by a publish without a stage, or an attachment that cannot be', async () => {
+    await expect(
+      driver.csi.NodePublishVolume({
+        volume_id: 'unstaged',
+        staging_target_path: await driver.folder('unstaged-staging'),
+        target_path: await driver.target('unstaged'),
+        volume_capability: capability,
+        volume_context: context,
+      }),
+    ).rejects.toMatchObject({ code: Code.FAILED_PRECONDITION });
+    await expect(
+      driver.csi.ControllerPublishVolume({
+        volume_id: 'unattached',
+        node_id: 'node-1',
+        volume_capability: mountCapability({ fsType: 'zfs' }),
+        volume_context: context,
+      }),
+    ).rejects.toMatchObject({ code: Code.FAILED_PRECONDITION });
+    expect(await volumesOf(driver)).toEqual([]);
+  });
+
+  it('stays when it was used before', async () => {
+    const staging_target_path = await driver.folder('used-staging');
+    const request = { volume_id: 'used', staging_target_path, volume_capability: capability };
+    await driver.csi.NodeStageVolume({ ...request, volume_context: context });
+    await driver.csi.NodeUnstageVolume(request);
+    await expect(
+      driver.csi.NodeStageVolume({
+        ...request,
+        volume_capability: mountCapability({ mountFlags: ['bogus'] }),
+      }),
+    ).rejects.toMatchObject({ code: Code.INVALID_ARGUMENT });
+    expect(await volumesOf(driver)).toHaveLength(1);
+    await driver.csi.DeleteVolume({ volume_id: 'used' });
   });
 });
 

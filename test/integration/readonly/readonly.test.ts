@@ -204,3 +204,31 @@ it('what was mounted writable is not published under a name that says read-only,
   await driver.csi.NodeUnpublishVolume({ volume_id: used.id, target_path: used.target });
   await release(driver, used);
 });
+
+describe('a raw device', () => {
+  const kind = KINDS.block;
+
+  it('that is published read-only cannot be written, and can be when it is published for writing', async () => {
+    const used = await stage(driver, await createVolume(driver, kind.options()), kind.options());
+    await publish(driver, used, true);
+    await publish(driver, used, true);
+    expect(await attempt(kind, used)).toMatch(/^E(ROFS|ACCES|PERM)$/);
+    await driver.csi.NodeUnpublishVolume({ volume_id: used.id, target_path: used.target });
+    await publish(driver, used);
+    expect(await attempt(kind, used)).toBe('written');
+    await dispose(driver, used);
+  });
+
+  it('can be written as long as one of its targets is for writing', async () => {
+    const used = await use(driver, kind.options('SINGLE_NODE_MULTI_WRITER'));
+    const reader = { ...used, target: await driver.target(`${used.id}-reader`) };
+    await publish(driver, reader, true);
+    expect(await attempt(kind, used)).toBe('written');
+    await driver.csi.NodeUnpublishVolume({ volume_id: used.id, target_path: used.target });
+    expect(await attempt(kind, reader)).toMatch(/^E(ROFS|ACCES|PERM)$/);
+    await publish(driver, used);
+    expect(await attempt(kind, used)).toBe('written');
+    await driver.csi.NodeUnpublishVolume({ volume_id: used.id, target_path: reader.target });
+    await dispose(driver, used);
+  });
+});

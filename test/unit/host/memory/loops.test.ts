@@ -87,9 +87,19 @@ test('a released descriptor of a device that is gone does not touch its successo
   expect(await loops.status(second.index)).not.toBeNull();
 });
 
+test('can be made read-only and writable again', async () => {
+  const { loops } = machine.host;
+  const device = await machine.attach(await machine.disk('protected', GIB));
+  for (const readOnly of [true, false]) {
+    await loops.setReadOnly(device.index, readOnly);
+    expect(await loops.status(device.index)).toMatchObject({ readOnly });
+  }
+});
+
 test('need a regular file, and to be attached', async () => {
   await expect(machine.attach(machine.at('nowhere'))).rejects.toMatchObject({ errno: 'ENOENT' });
   await expect(machine.attach(machine.folder)).rejects.toMatchObject({ errno: 'EINVAL' });
   await expect(machine.host.loops.refreshSize(7)).rejects.toMatchObject({ errno: 'ENXIO' });
   await expect(machine.host.loops.setReadAhead(7, 4)).rejects.toMatchObject({ errno: 'ENXIO' });
+  await expect(machine.host.loops.setReadOnly(7, true)).rejects.toMatchObject({ errno: 'ENXIO' });
 });
