@@ -131,6 +131,7 @@ export class ApiServer {
       StorageClass: this.storageClasses,
       CSIDriver: this.csiDrivers,
       Secret: this.secrets,
+      VolumeAttachment: this.attachments,
     } as const;
   }
 

@@ -247,7 +247,8 @@ export type ManifestObject =
   | PersistentVolume
   | StorageClass
   | CsiDriverObject
-  | Secret;
+  | Secret
+  | VolumeAttachment;
 
 /** `namespace/name`, or the name alone of what has no namespace. */
 export function keyOfObject({ namespace, name }: ObjectMeta): string {

@@ -70,7 +70,9 @@ export class Rehearsal {
     });
     this.conditions = new Conditions(this.cluster, timeline);
     this.standings = new Standings(this.cluster, timeline);
-    this.objects = buildObjects(manifests, this.cluster.api);
+    this.objects = buildObjects(manifests, this.cluster.api, (text) =>
+      timeline.add({ who: 'rehearsal', kind: 'note', text }),
+    );
     this.objectSteps = new ObjectSteps(this.cluster, timeline, this.objects, this.conditions.created);
   }
 

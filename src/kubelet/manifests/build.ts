@@ -22,15 +22,20 @@ type UidOf = (what: string) => string;
 
 /**
  * The objects of manifests, as an API server would have them after `kubectl apply`, in the order of the files. A
- * StatefulSet is its pods and their claims.
+ * StatefulSet is its pods and their claims. `note` hears of what is there and has no effect.
  * @throws ManifestProblems with what does not fit together
  */
-export function buildObjects(manifests: readonly Manifest[], api: ApiServer): ManifestObject[] {
+export function buildObjects(
+  manifests: readonly Manifest[],
+  api: ApiServer,
+  note: (text: string) => void,
+): ManifestObject[] {
   const problems: ManifestProblem[] = [];
   const objects: ManifestObject[] = [];
   const seen = new Set<string>();
   for (const manifest of manifests) {
     const report: Report = (path, message) => problems.push(manifest.at(path, message));
+    for (const text of withoutEffect(manifest)) note(text);
     for (const object of objectsOf(manifest, (what) => api.uid(what), report)) {
       const key = `${object.kind} ${keyOfObject(object.meta)}`;
       if (seen.has(key)) report(['metadata', 'name'], `${key} is there twice: rename one`);
@@ -40,6 +45,28 @@ export function buildObjects(manifests: readonly Manifest[], api: ApiServer): Ma
   }
   if (problems.length > 0) throw new ManifestProblems(problems);
   return objects;
+}
+
+/** What is read and not played, in words. */
+function withoutEffect(entry: Manifest): string[] {
+  switch (entry.kind) {
+    case 'LeftOut':
+      return [`${entry.what} is left out: no volume depends on it`];
+    case 'CSIDriver': {
+      const { metadata, spec } = entry.manifest;
+      const said = (field: string, what: string) =>
+        `CSIDriver ${metadata.name}: spec.${field} has no effect: ${what}`;
+      return [
+        ...(spec.storageCapacity ? [said('storageCapacity', 'the scheduler does not look at capacity')] : []),
+        ...(spec.seLinuxMount ? [said('seLinuxMount', 'nodes are without SELinux')] : []),
+        ...(spec.preventPodSchedulingIfMissing
+          ? [said('preventPodSchedulingIfMissing', 'its gate VolumeLimitScaling (alpha) is off')]
+          : []),
+      ];
+    }
+    default:
+      return [];
+  }
 }
 
 function objectsOf(entry: Manifest, uidOf: UidOf, report: Report): ManifestObject[] {
@@ -52,6 +79,8 @@ function objectsOf(entry: Manifest, uidOf: UidOf, report: Report): ManifestObjec
     };
   };
   switch (entry.kind) {
+    case 'LeftOut':
+      return [];
     case 'Pod':
       return [pod(meta(entry.manifest.metadata, true), entry.manifest.spec, ['spec'], report)];
     case 'PersistentVolumeClaim':
@@ -123,6 +152,25 @@ function objectsOf(entry: Manifest, uidOf: UidOf, report: Report): ManifestObjec
           tokenRequests: spec.tokenRequests,
           serviceAccountTokenInSecrets: spec.serviceAccountTokenInSecrets,
           nodeAllocatableUpdatePeriodSeconds: spec.nodeAllocatableUpdatePeriodSeconds,
+        },
+      ];
+    }
+    case 'VolumeAttachment': {
+      const { metadata, spec, status } = entry.manifest;
+      return [
+        {
+          kind: 'VolumeAttachment',
+          meta: meta(metadata, false),
+          attacher: spec.attacher,
+          persistentVolumeName: spec.source.persistentVolumeName,
+          nodeName: spec.nodeName,
+          nodeId: undefined,
+          attached: status?.attached ?? false,
+          attachmentMetadata: status?.attachmentMetadata ?? {},
+          attachError: status?.attachError?.message,
+          attachErrorCode: status?.attachError?.errorCode,
+          detachError: status?.detachError?.message,
+          deletionTimestamp: undefined,
         },
       ];
     }

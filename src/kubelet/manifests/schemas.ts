@@ -11,6 +11,9 @@ const name = z
 const texts = z.record(z.string(), z.string());
 const flag = z.boolean();
 
+/** Those that everything of its kind has, and that are simulated. */
+const KNOWN_FINALIZERS = ['kubernetes.io/pvc-protection', 'kubernetes.io/pv-protection'] as const;
+
 const metadata = z.strictObject({
   name: name.optional(),
   namespace: name.optional(),
@@ -18,6 +21,12 @@ const metadata = z.strictObject({
   labels: texts.optional(),
   annotations: texts.optional(),
   creationTimestamp: any,
+  // As `kubectl get -o yaml` has them.
+  resourceVersion: any,
+  generation: any,
+  managedFields: any,
+  selfLink: any,
+  finalizers: z.array(z.enum(KNOWN_FINALIZERS)).optional(),
 });
 const named = metadata.extend({ name });
 const reference = z.strictObject({ name, namespace: name.default('default') });
@@ -131,6 +140,16 @@ const podSpec = z.strictObject({
   priorityClassName: any,
   schedulerName: any,
   tolerations: any,
+  hostPID: any,
+  hostIPC: any,
+  hostAliases: any,
+  dnsConfig: any,
+  shareProcessNamespace: any,
+  priority: any,
+  preemptionPolicy: any,
+  runtimeClassName: any,
+  readinessGates: any,
+  setHostnameAsFQDN: any,
 });
 
 const head = <K extends string>(kind: K, apiVersion: string) => ({
@@ -138,16 +157,24 @@ const head = <K extends string>(kind: K, apiVersion: string) => ({
   kind: z.literal(kind),
 });
 
+const attachmentError = z.strictObject({
+  message: z.string(),
+  time: any,
+  errorCode: z.number().int().optional(),
+});
+
 export const schemas = {
-  Pod: z.strictObject({ ...head('Pod', 'v1'), metadata: named, spec: podSpec }),
+  Pod: z.strictObject({ ...head('Pod', 'v1'), metadata: named, spec: podSpec, status: any }),
   PersistentVolumeClaim: z.strictObject({
     ...head('PersistentVolumeClaim', 'v1'),
     metadata: named,
     spec: claimSpec,
+    status: any,
   }),
   PersistentVolume: z.strictObject({
     ...head('PersistentVolume', 'v1'),
     metadata: named,
+    status: any,
     spec: z.strictObject({
       capacity: z.strictObject({ storage: quantity }),
       accessModes: z.array(z.enum(ACCESS_MODES)).min(1),
@@ -156,7 +183,14 @@ export const schemas = {
       storageClassName: z.string().optional(),
       persistentVolumeReclaimPolicy: z.enum(['Delete', 'Retain']).default('Retain'),
       claimRef: z
-        .strictObject({ apiVersion: any, kind: any, name, namespace: name.default('default') })
+        .strictObject({
+          apiVersion: any,
+          kind: any,
+          name,
+          namespace: name.default('default'),
+          uid: any,
+          resourceVersion: any,
+        })
         .optional(),
       nodeAffinity: z
         .strictObject({
@@ -231,9 +265,28 @@ export const schemas = {
         .default([]),
       serviceAccountTokenInSecrets: flag.default(false),
       nodeAllocatableUpdatePeriodSeconds: z.number().int().min(10).optional(),
-      storageCapacity: any,
-      seLinuxMount: any,
+      storageCapacity: flag.default(false),
+      seLinuxMount: flag.default(false),
+      /** Behind a gate that is off (VolumeLimitScaling, alpha): it has no effect. */
+      preventPodSchedulingIfMissing: flag.optional(),
     }),
+  }),
+  VolumeAttachment: z.strictObject({
+    ...head('VolumeAttachment', 'storage.k8s.io/v1'),
+    metadata: named,
+    spec: z.strictObject({
+      attacher: z.string().min(1),
+      nodeName: name,
+      source: z.strictObject({ persistentVolumeName: name }),
+    }),
+    status: z
+      .strictObject({
+        attached: flag.default(false),
+        attachmentMetadata: texts.default({}),
+        attachError: attachmentError.optional(),
+        detachError: attachmentError.optional(),
+      })
+      .optional(),
   }),
   Secret: z.strictObject({
     ...head('Secret', 'v1'),
@@ -246,6 +299,7 @@ export const schemas = {
   StatefulSet: z.strictObject({
     ...head('StatefulSet', 'apps/v1'),
     metadata: named,
+    status: any,
     spec: z.strictObject({
       serviceName: any,
       selector: any,
@@ -257,11 +311,27 @@ export const schemas = {
       persistentVolumeClaimRetentionPolicy: any,
       template: z.strictObject({ metadata: metadata.optional(), spec: podSpec }),
       volumeClaimTemplates: z
-        .array(z.strictObject({ apiVersion: any, kind: any, metadata: named, spec: claimSpec }))
+        .array(z.strictObject({ apiVersion: any, kind: any, metadata: named, spec: claimSpec, status: any }))
         .default([]),
     }),
   }),
 };
+
+/** Kinds that a manifest often has beside the others, and that no volume depends on: they are left out, and it is said. */
+export const WITHOUT_BEARING: ReadonlySet<string> = new Set([
+  'ClusterRole',
+  'ClusterRoleBinding',
+  'ConfigMap',
+  'Ingress',
+  'Namespace',
+  'NetworkPolicy',
+  'PodDisruptionBudget',
+  'PriorityClass',
+  'Role',
+  'RoleBinding',
+  'Service',
+  'ServiceAccount',
+]);
 
 export type Kind = keyof typeof schemas;
 export type ManifestOf<K extends Kind> = z.infer<(typeof schemas)[K]>;

@@ -1,6 +1,7 @@
 import type { ManifestProblems } from '../../../src/kubelet/manifests/problems';
 import { readManifests } from '../../../src/kubelet/manifests/read';
-import { CLAIM, play, pod, STORAGE_CLASS } from './harness';
+import { volumeAttachmentName } from '../../../src/kubelet/names';
+import { CLAIM, callsOf, play, pod, STORAGE_CLASS } from './harness';
 
 function problemsOf(text: string): string[] {
   try {
@@ -89,4 +90,113 @@ spec:
     'data-postgres-0 Bound',
     'data-postgres-1 Bound',
   ]);
+});
+
+test('a List is its items, each with its own place; so is a list of one kind', () => {
+  const list = `apiVersion: v1
+kind: List
+items:
+  - apiVersion: v1
+    kind: Pod
+    metadata: {name: web}
+    spec: {containers: [{name: main}], volume: []}
+  - apiVersion: apps/v1
+    kind: Deployment
+    metadata: {name: web}
+`;
+  const problems = problemsOf(list);
+  expect(problems[0]).toMatch(/^m\.yaml:7:40: spec\.volume: not a field/);
+  expect(problems[1]).toMatch(/^m\.yaml:9:5: kind: a rehearsal knows .*; found "Deployment"$/);
+  const pods = `apiVersion: v1
+kind: PodList
+items: [{metadata: {name: web}, spec: {containers: [{name: main}]}}]
+`;
+  expect(readManifests(pods, 'm.yaml').map(({ kind }) => kind)).toEqual(['Pod']);
+});
+
+test('what no volume depends on is left out, and a field without effect is read; both are said', async () => {
+  const others = `apiVersion: v1
+kind: Service
+metadata: {name: web}
+spec: {clusterIP: None}
+---
+apiVersion: storage.k8s.io/v1
+kind: CSIDriver
+metadata: {name: fake.csi.test}
+spec: {storageCapacity: true, seLinuxMount: true, preventPodSchedulingIfMissing: true}
+---`;
+  const played = await play(others + STORAGE_CLASS + CLAIM + pod('web'), 'create; wait running');
+  expect(played.outcome.failure).toBeUndefined();
+  const notes = played.timeline.entries.filter(({ kind }) => kind === 'note').map(({ text }) => text);
+  expect(notes).toEqual([
+    'Service web is left out: no volume depends on it',
+    'CSIDriver fake.csi.test: spec.storageCapacity has no effect: the scheduler does not look at capacity',
+    'CSIDriver fake.csi.test: spec.seLinuxMount has no effect: nodes are without SELinux',
+    'CSIDriver fake.csi.test: spec.preventPodSchedulingIfMissing has no effect: its gate VolumeLimitScaling (alpha) is off',
+  ]);
+});
+
+test('what `kubectl get -o yaml` adds is no mistake', () => {
+  const exported = `apiVersion: v1
+kind: PersistentVolumeClaim
+metadata:
+  name: data
+  resourceVersion: "7"
+  managedFields: []
+  finalizers: [kubernetes.io/pvc-protection]
+spec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}, volumeMode: Filesystem}
+status: {phase: Bound}
+`;
+  expect(problemsOf(exported)).toEqual([]);
+  expect(problemsOf(exported.replace('kubernetes.io/pvc-protection', 'example.test/mine'))[0]).toMatch(
+    /^m\.yaml:7:\d+: metadata\.finalizers\.0: /,
+  );
+});
+
+describe('a VolumeAttachment', () => {
+  const volume = `
+apiVersion: v1
+kind: PersistentVolume
+metadata: {name: pv-1}
+spec:
+  capacity: {storage: 1Gi}
+  accessModes: [ReadWriteOnce]
+  csi: {driver: fake.csi.test, volumeHandle: static-1, volumeAttributes: {size: 1Gi}}
+---${CLAIM.replace('storageClassName: fake', 'storageClassName: ""')}${pod('web')}`;
+  const attachment = (name: string, status = '') => `
+apiVersion: storage.k8s.io/v1
+kind: VolumeAttachment
+metadata: {name: ${name}}
+spec: {attacher: fake.csi.test, nodeName: node-1, source: {persistentVolumeName: pv-1}}
+${status}
+---`;
+  const NAME = volumeAttachmentName('static-1', 'fake.csi.test', 'node-1');
+
+  test('that is there and attached is used: nobody attaches, and its metadata is the publish context', async () => {
+    const attached = 'status: {attached: true, attachmentMetadata: {device: /dev/x}}';
+    const steps = 'create; wait calls NodeStageVolume; delete; wait clean';
+    const played = await play(attachment(NAME, attached) + volume, steps);
+    expect(played.outcome.failure).toBeUndefined();
+    expect(callsOf(played, 'ControllerPublishVolume')).toEqual([]);
+    expect(callsOf(played, 'NodeStageVolume')[0]?.request).toMatchObject({
+      publish_context: { device: '/dev/x' },
+    });
+    expect(callsOf(played, 'ControllerUnpublishVolume')).toHaveLength(1);
+  });
+
+  test('that is not attached is attached by the external-attacher, with no pod in sight, and stays', async () => {
+    const played = await play(
+      attachment('mine') + volume,
+      'create pv-1 mine; wait state pv-1 attached; advance 1h',
+    );
+    expect(played.outcome.standings).toMatchObject([{ what: 'VolumeAttachment of pv-1' }]);
+    expect(callsOf(played, 'ControllerPublishVolume')).toHaveLength(1);
+    expect(callsOf(played, 'ControllerUnpublishVolume')).toEqual([]);
+  });
+
+  test('of an inline volume is named as not simulated', () => {
+    expect(
+      problemsOf(attachment('mine').replace('persistentVolumeName: pv-1', 'inlineVolumeSpec: {}'))[0],
+    ).toMatch(/spec\.source\.(inlineVolumeSpec: not a field|persistentVolumeName)/);
+  });
 });
