@@ -23,7 +23,10 @@ export function readSeen(scenario: string, version: string): string[] {
   return kept.text.split('\n').filter((line) => line !== '');
 }
 
-/** Takes out what is another one each time: uids, ids, times, counts. */
+/**
+ * Takes out what is another one each time: uids, ids, times, counts; and who was first when a deadline passed, the caller's clock or
+ * the driver's gRPC server, which has been told the deadline.
+ */
 export function withoutNames(text: string, namespace: string): string {
   return text
     .replaceAll(namespace, '<namespace>')
@@ -35,6 +38,7 @@ export function withoutNames(text: string, namespace: string): string {
     .replace(/\/dev\/loop\d+|\bloop\d+\b/g, '<loop>')
     .replace(/\b\d+ of (\d+)\]/g, 'n of $1]')
     .replace(/rule ([\w-]+), \d+\]/g, 'rule $1, n]')
+    .replace(/ desc = Deadline exceeded$/, ' desc = context deadline exceeded')
     .replace(/\(call \d+\)/g, '(call n)')
     .replace(/, for [\d.]+ s;/g, ', for n s;')
     .replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, '<time>');
