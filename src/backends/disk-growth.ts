@@ -73,7 +73,7 @@ export class DiskGrowth {
       stage.loopIndex !== undefined && (await this.loops.isOver(stage.loopIndex, at))
         ? await host.loops.open(stage.loopIndex)
         : null;
-    const loop = inUse ?? (await host.loops.attach(at.disk, { readOnly: stage.readOnly, autoclear: true }));
+    const loop = inUse ?? (await this.loops.attachOnceUnclaimed(at.disk, { readOnly: stage.readOnly }));
     try {
       await host.mounts.mount({
         fsType,

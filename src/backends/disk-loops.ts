@@ -1,5 +1,5 @@
 import * as fs from 'node:fs/promises';
-import type { Host } from '../host/host';
+import { type Host, HostError, type LoopDevice } from '../host/host';
 import type { Clock } from '../util/clock';
 import { sameDevice, splitDevice } from '../util/device';
 import { type BytesAt, type Steps, StillInUse } from './backend';
@@ -7,6 +7,9 @@ import { type BytesAt, type Steps, StillInUse } from './backend';
 export const LOOP_MAJOR = 7;
 const RELEASE_PATIENCE_MS = 2_000;
 const RELEASE_POLL_MS = 5;
+/** e2fsck and resize2fs read all metadata; on a disk that is slow they take so long. */
+const CLAIM_PATIENCE_MS = 60_000;
+const CLAIM_POLL_MS = 20;
 
 /** The loop devices over the disks of volumes: which one is whose, and the end of one. */
 export class DiskLoops {
@@ -35,6 +38,23 @@ export class DiskLoops {
   async inTable(mountId: bigint): Promise<number | undefined> {
     const entry = (await this.host.mounts.list()).find((mount) => mount.mountId === mountId);
     return loopIndexOf(entry?.source ?? '');
+  }
+
+  /**
+   * Attaches a disk that an earlier driver may have been growing when it was killed: the programs that it started go on.
+   * @throws HostError EAGAIN when they do not end.
+   */
+  async attachOnceUnclaimed(disk: string, options: { readOnly: boolean }): Promise<LoopDevice> {
+    const deadline = this.clock.monotonic() + CLAIM_PATIENCE_MS;
+    for (;;) {
+      try {
+        return await this.host.loops.attach(disk, { ...options, autoclear: true });
+      } catch (error) {
+        const claimed = error instanceof HostError && error.errno === 'EAGAIN';
+        if (!claimed || this.clock.monotonic() > deadline) throw error;
+      }
+      await this.clock.sleep(CLAIM_POLL_MS);
+    }
   }
 
   /**

@@ -177,6 +177,7 @@ export interface LoopDevices {
   /**
    * Attaches `file` to a free loop device (LOOP_CTL_GET_FREE, mknod when the node is missing, LOOP_CONFIGURE; a
    * lost race for the index is retried, bounded). One attach, one device: never shares silently.
+   * @throws HostError EAGAIN while a program that an earlier driver started to grow the filesystem still works on it.
    */
   attach(file: string, options: { readOnly: boolean; autoclear: boolean }): Promise<LoopDevice>;
   /** Opens an existing device again; null when it is not attached. */

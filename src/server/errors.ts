@@ -1,5 +1,6 @@
 import { StillInUse } from '../backends/backend';
 import {
+  aborted,
   Code,
   CsiError,
   failedPrecondition,
@@ -26,6 +27,8 @@ export function toCsiError(error: unknown): CsiError {
     case 'ENOSPC':
     case 'EDQUOT':
       return resourceExhausted(`no space: ${message}`, { cause: error });
+    case 'EAGAIN':
+      return aborted(message, { cause: error });
     case 'EFBIG':
       return outOfRange(`too large for the filesystem that holds the data folder: ${message}`, {
         cause: error,

@@ -29,6 +29,8 @@ export class DriverProcess implements DriverLike {
       ['-r', hook, path.join(__dirname, 'driver-child.ts'), JSON.stringify(all)],
       {
         stdio: ['pipe', 'pipe', 'inherit'],
+        // Jest gives tests a copy of it, of which a child would not know.
+        env: process.env,
       },
     );
     const lines = createInterface({ input: child.stdout });

@@ -38,6 +38,7 @@ const ERRNO: Readonly<Record<number, readonly [name: string, meaning: string]>> 
   34: ['ERANGE', 'result out of range'],
   35: ['EDEADLK', 'resource deadlock avoided'],
   36: ['ENAMETOOLONG', 'file name too long'],
+  37: ['ENOLCK', 'no locks available'],
   38: ['ENOSYS', 'system call not available here'],
   39: ['ENOTEMPTY', 'directory not empty'],
   40: ['ELOOP', 'too many symbolic links'],

@@ -7,6 +7,7 @@ import { encodeMountAttr } from './structs';
 
 /** LOCK_EX | LOCK_NB */
 const LOCK_EX_NB = 6;
+const LOCK_UN = 8;
 
 /** Calls on the event loop's own thread: only what can never wait for a disk, a network or another process. */
 export interface SyncCalls {
@@ -19,6 +20,8 @@ export interface SyncCalls {
   lseekSync(fd: number, offset: bigint, whence: number): bigint;
   /** flock(2), exclusive, without waiting: EAGAIN when another open file of it is locked. */
   lockSync(fd: number): void;
+  /** Ends a lock of flock(2) before the last descriptor of the open file is closed. */
+  unlockSync(fd: number): void;
   /** An option whose value is not a path: the kernel only notes it down. */
   fsconfigSetSync(fd: number, key: string, value?: string): void;
   /** A descriptor of a detached mount of the created superblock, with MOUNT_ATTR `attributes`. */
@@ -58,6 +61,9 @@ export function syncCalls(load: () => Binding): SyncCalls {
     },
     lockSync(fd) {
       call('flock', [fd, LOCK_EX_NB], { operation: 'flock', subject: descriptor(fd) });
+    },
+    unlockSync(fd) {
+      call('flock', [fd, LOCK_UN], { operation: 'flock', subject: descriptor(fd) });
     },
     fsconfigSetSync(fd, key, value) {
       call(...fsconfigSetCall(fd, key, value));

@@ -15,6 +15,7 @@ import {
   readFully,
   uuidText,
 } from '../probe';
+import { claimed } from './disk-claim';
 import { asHostError } from './disks-errors';
 import { dataExtents, wholeExtent } from './disks-extents';
 import { createExt4Templates } from './ext4-template';
@@ -121,8 +122,11 @@ export function createFilesystems(deps: FilesystemsDependencies): Filesystems {
         const why = `${fsType} grows only while it is mounted`;
         throw new HostError('EINVAL', 'growOffline', `growOffline: ${file}: ${why}`);
       }
-      await runTool('e2fsck', { args: ['-fp', file], timeoutMs: FSCK_TIMEOUT_MS, success: FSCK_SUCCESS });
-      await runTool('resize2fs', { args: [file], timeoutMs: FSCK_TIMEOUT_MS });
+      const timeoutMs = FSCK_TIMEOUT_MS;
+      await claimed(libc, file, async (fd) => {
+        await runTool('e2fsck', { args: ['-fp', file], timeoutMs, success: FSCK_SUCCESS, fd });
+        await runTool('resize2fs', { args: [file], timeoutMs, fd });
+      });
     },
 
     async renewIdentity(file, fsType) {

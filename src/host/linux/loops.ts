@@ -3,6 +3,7 @@ import { errnoOf } from '../../util/files';
 import { HostError, type LoopDevice, type LoopDevices, type LoopStatus } from '../host';
 import { describeErrno, IOCTL, isErrno, type Libc, O, S_IF } from '../libc';
 import { Limiter } from '../libc/limiter';
+import { assertUnclaimed } from './disk-claim';
 import type { LoopNodes, OpenNode } from './loops-nodes';
 import { decodeLoopInfo, emptyLoopInfo, encodeLoopConfig } from './loops-structs';
 
@@ -80,6 +81,7 @@ export function createLoopDevices(libc: Libc, nodes: LoopNodes): LoopDevices {
         // Also waits here, and not while others wait for the index, when the file's own filesystem hangs.
         const { mode } = await libc.fstatx(backing);
         if ((mode & S_IF.MT) !== S_IF.REG) throw notRegular(file);
+        assertUnclaimed(libc, backing, file);
         for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
           const device = await oneAtATime.run(() => tryAttach(backing, file, attach));
           if (device !== null) return device;
