@@ -74,7 +74,7 @@ export class Events {
       before.count += count;
       before.last = last;
     } else this.known.set(key, event);
-    const late = first === this.timeline.elapsed ? '' : lateness(event);
+    const late = this.timeline.elapsed - first < LATE_MS ? '' : lateness(event);
     this.timeline.add({
       ...source,
       kind: 'event',
@@ -83,6 +83,9 @@ export class Events {
     });
   }
 }
+
+/** What takes no longer is a call to the API server. */
+const LATE_MS = 500;
 
 /** Of one that arrives after it happened. */
 function lateness({ count, first, last }: ClusterEvent): string {

@@ -191,7 +191,7 @@ export class Kubelet implements PodWorkerHost {
           return next;
         },
       }),
-      new Loop({ clock, periodMs: HOUSEKEEPING_MS, signal, turn: () => this.housekeep() }),
+      new Loop({ clock, periodMs: HOUSEKEEPING_MS, signal, turn: (now) => this.housekeep(now) }),
     ];
     this.background(postNodeStatus(this, signal));
     this.background(this.sources.wait());
@@ -262,18 +262,21 @@ export class Kubelet implements PodWorkerHost {
 
   private isHousekeeping = false;
 
-  private housekeep(): undefined {
+  /** @returns when to look again: what is left may go by a hand that says nothing */
+  private housekeep(now: number): number | undefined {
     // A pod that is not known yet is no orphan.
-    if (this.isHousekeeping || !this.sources.areReady) return;
+    if (!this.sources.areReady) return undefined;
+    if (this.isHousekeeping) return now;
     const { sources, paths } = this;
     const known = new Set(sources.pods().map(({ meta }) => meta.uid));
     const orphans = namesIn(paths.pods).filter((uid) => !known.has(uid));
-    if (orphans.length === 0) return;
+    if (orphans.length === 0) return undefined;
     this.isHousekeeping = true;
     this.background(
       cleanUpOrphans(this, orphans.sort(), this.life.signal).finally(() => {
         this.isHousekeeping = false;
       }),
     );
+    return now;
   }
 }

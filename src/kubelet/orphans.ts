@@ -29,9 +29,9 @@ export function removeOrphanedPod(paths: KubeletPaths, podUid: string): string |
       fs.rmdirSync(mount);
     } catch (error) {
       if (errnoOf(error) === 'ENOTEMPTY')
-        return `${said} failed to rmdir() volume at path ${folder}: directory not empty`;
+        return `${said} failed to rmdir() volume at path ${mount}: directory not empty`;
       if (errnoOf(error) !== 'ENOENT')
-        return `${said} failed to rmdir() volume at path ${folder}: ${(error as Error).message}`;
+        return `${said} failed to rmdir() volume at path ${mount}: ${(error as Error).message}`;
     }
   }
   const failure = removeFolders(paths.podVolumes(podUid));

@@ -111,6 +111,9 @@ export class AttachDetachController {
     const others = [...this.attached.values()].filter(
       (other) => other.uniqueName === uniqueName && other.node !== node,
     );
+    // One operation at a time for what only one node may have: a detach that runs is waited for, without a word.
+    if (isExclusive(pv) && others.some((other) => this.executor.isPending(keyOf(uniqueName, other.node))))
+      return;
     if (others.length > 0 && isExclusive(pv)) {
       for (const pod of pods) {
         const said = `${key} ${pod.meta.uid}`;

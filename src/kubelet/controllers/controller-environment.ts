@@ -1,4 +1,5 @@
 import type { CsiClient } from '../../csi/client';
+import { Code, CsiError } from '../../csi/status';
 import type { Clock } from '../../util/clock';
 import type { ApiServer } from '../api-server';
 import { CsiCalls } from '../csi/calls';
@@ -82,17 +83,32 @@ export abstract class Sidecar {
 
   /** Asked once, at the first need. @throws CsiError */
   protected async controllerHas(type: number, timeoutMs: number): Promise<boolean> {
-    if (!this.capabilities) {
-      const { capabilities } = await this.calls.call(
-        'ControllerGetCapabilities',
-        {},
-        this.calls.context(timeoutMs),
-      );
-      this.capabilities = new Set(capabilities.flatMap(({ rpc }) => rpc?.type ?? []));
-    }
+    this.capabilities ??= await this.controllerCapabilities(timeoutMs);
     return this.capabilities.has(type);
   }
+
+  private async controllerCapabilities(timeoutMs: number): Promise<ReadonlySet<number>> {
+    try {
+      const context = this.calls.context(timeoutMs);
+      const { capabilities } = await this.calls.call('ControllerGetCapabilities', {}, context);
+      return new Set(capabilities.flatMap(({ rpc }) => rpc?.type ?? []));
+    } catch (error) {
+      const isUnknown = error instanceof CsiError && error.code === Code.UNIMPLEMENTED;
+      if (isUnknown && !(await this.servesController(timeoutMs))) return new Set();
+      throw error;
+    }
+  }
+
+  /** A plugin without a Controller service has nothing to be called for: sidecars do their part without it. */
+  private async servesController(timeoutMs: number): Promise<boolean> {
+    const context = this.calls.context(timeoutMs);
+    const { capabilities } = await this.calls.call('GetPluginCapabilities', {}, context);
+    return capabilities.some(({ service }) => service?.type === CONTROLLER_SERVICE);
+  }
 }
+
+/** csi.v1 PluginCapability.Service.Type. */
+const CONTROLLER_SERVICE = 1;
 
 /** Numbers of csi.v1 ControllerServiceCapability.RPC.Type. */
 export const CONTROLLER = { PUBLISH_UNPUBLISH_VOLUME: 2, EXPAND_VOLUME: 9 } as const;

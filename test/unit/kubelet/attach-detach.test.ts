@@ -1,4 +1,4 @@
-import { answers, CLAIM, callsOf, eventsOf, play, pod, STORAGE_CLASS } from './harness';
+import { answers, CLAIM, callsOf, eventsOf, ONE_POD, play, pod, STORAGE_CLASS } from './harness';
 
 const TWO_NODES = `${STORAGE_CLASS.replace('WaitForFirstConsumer', 'Immediate')}${CLAIM}${pod('a', 'nodeName: node-1')}${pod('b', 'nodeName: node-2')}`;
 const FIRST = 'create fake data a; wait running a';
@@ -113,4 +113,37 @@ spec: {nodeAllocatableUpdatePeriodSeconds: 10}
     expect(played.rehearsal.cluster.api.pods.all()[0]?.phase).toBe('Pending');
     expect(callsOf(played, 'NodeGetInfo')).toHaveLength(1);
   });
+});
+
+test('the controller looks at a VolumeAttachment less and less often, up to each seven seconds', async () => {
+  const slow = await play(ONE_POD, 'create; wait event SuccessfulAttachVolume', {
+    scenario: answers('ControllerPublishVolume', '1*delay(14s) -> ok'),
+  });
+  const began = slow.timeline.entries.find(({ text }) => /^VolumeAttachment .* made/.test(text))?.at ?? 0;
+  const seen = eventsOf(slow, 'SuccessfulAttachVolume')[0]?.first ?? 0;
+  // Pauses of 500 ms, each 5 % longer and up to a tenth more: none of the first 17 or 18 ends at a half second.
+  expect(seen - began).toBeGreaterThan(14_000);
+  expect((seen - began) % 500).not.toBe(0);
+});
+
+test('while a detach runs the next node waits without a word; when it has failed, with Multi-Attach', async () => {
+  const steps =
+    'create data first; wait running first; delete first; wait calls NodeUnstageVolume; advance 12s; create second; advance 2s';
+  for (const [answer, events] of [
+    ['hang', 0],
+    ['INTERNAL(no)', 1],
+  ] as const) {
+    const manifests =
+      STORAGE_CLASS.replace('WaitForFirstConsumer', 'Immediate') +
+      CLAIM +
+      pod('first', 'nodeName: n1') +
+      pod('second', 'nodeName: n2');
+    const played = await play(manifests, `create fake; ${steps}`, {
+      scenario: answers('ControllerUnpublishVolume', answer),
+    });
+    expect(played.outcome.failure).toBeUndefined();
+    expect(
+      eventsOf(played, 'FailedAttachVolume').filter(({ message }) => message.startsWith('Multi-Attach')),
+    ).toHaveLength(events);
+  }
 });

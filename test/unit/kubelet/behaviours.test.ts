@@ -2,7 +2,18 @@ import * as fs from 'node:fs';
 import { tmpdir } from 'node:os';
 import * as path from 'node:path';
 import * as constants from '../../../src/kubelet/constants';
-import { answers, CLAIM, callsOf, eventsOf, ONE_POD, play, pod, rules, STORAGE_CLASS } from './harness';
+import {
+  answers,
+  CLAIM,
+  callsOf,
+  eventsOf,
+  ONE_POD,
+  play,
+  pod,
+  rules,
+  STORAGE_CLASS,
+  withRehearsal,
+} from './harness';
 import { failuresOf } from './registering';
 
 const logged = (played: Awaited<ReturnType<typeof play>>, text: RegExp) =>
@@ -123,6 +134,22 @@ describe('errors of NodeExpandVolume', () => {
     expect(at.slice(1).map((moment, index) => moment - (at[index] ?? 0))).toEqual([600, 1_100, 2_100]);
     expect(claimOf(played)?.resizeStatus).toBeUndefined();
   });
+});
+
+test('an orphan is looked at each two seconds, and goes soon after what kept it is removed by hand', async () => {
+  const steps = 'create; wait running; node down; vol-data empty web; force-delete web; node up; advance 1m';
+  await withRehearsal(ONE_POD, {}, async ({ run, places, logged: said }) => {
+    await run('create; wait running');
+    const folder = path.dirname(places().target);
+    await run(steps.split('; ').slice(2).join('; '));
+    expect(said(/^orphaned pod ".*" found, but error occurred/)).toBe(true);
+    fs.rmSync(path.join(folder, 'vol_data.json'));
+    await run('advance 4s');
+    expect(fs.existsSync(folder)).toBe(false);
+  });
+  const played = await play(ONE_POD, steps);
+  const orphaned = played.timeline.entries.find(({ text }) => text.startsWith('orphaned pod'));
+  expect(orphaned?.times).toBeGreaterThanOrEqual(25);
 });
 
 test('a vol_data.json that is left without a mount keeps the pod folder for ever', async () => {

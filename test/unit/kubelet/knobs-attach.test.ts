@@ -1,4 +1,4 @@
-import { answers, callsOf, eventsOf, ONE_POD, play, pod, rules, work } from './harness';
+import { answers, CLAIM, callsOf, eventsOf, ONE_POD, play, pod, rules, work } from './harness';
 
 /** Knobs of a driver at the attach, by the numbers of docs/rehearsal.md. */
 
@@ -61,4 +61,36 @@ test('A6: slower than the attacher waits: told at each try, and it heals', async
   });
   expect(played.outcome.failure).toBeUndefined();
   expect(eventsOf(played, 'FailedAttachVolume')[0]?.count).toBeGreaterThan(1);
+});
+
+describe('a plugin that does not serve Controller', () => {
+  const none = (services: string) =>
+    rules(
+      '{name: none, match: {rpc: ControllerGetCapabilities}, then: [{error: UNIMPLEMENTED}]}',
+      `{name: said, match: {rpc: GetPluginCapabilities}, then: [{respond: {merge: {capabilities: ${services}}}}]}`,
+    );
+  const VOLUME = `
+apiVersion: v1
+kind: PersistentVolume
+metadata: {name: pv-1}
+spec:
+  capacity: {storage: 1Gi}
+  accessModes: [ReadWriteOnce]
+  csi: {driver: fake.csi.test, volumeHandle: static-1, volumeAttributes: {size: 1Gi}}
+---${CLAIM.replace('storageClassName: fake', 'storageClassName: ""')}${pod('web')}`;
+
+  test('is attached by the external-attacher without a call', async () => {
+    const steps = 'create; wait state data attached; wait calls NodeStageVolume; delete; wait clean';
+    const played = await play(VOLUME, steps, { scenario: none('[]') });
+    expect(played.outcome.failure).toBeUndefined();
+    expect(callsOf(played, 'ControllerPublishVolume')).toEqual([]);
+    expect(callsOf(played, 'ControllerUnpublishVolume')).toEqual([]);
+    expect(callsOf(played, 'ControllerGetCapabilities')).toHaveLength(1);
+  });
+
+  test('and says that it does, is stuck', async () => {
+    const steps = 'create; wait event FailedAttachVolume; advance 1m; assert not state data attached';
+    const played = await play(VOLUME, steps, { scenario: none('[{service: {type: CONTROLLER_SERVICE}}]') });
+    expect(played.outcome.failure).toBeUndefined();
+  });
 });
