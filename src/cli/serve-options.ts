@@ -151,10 +151,11 @@ export const options: Record<string, Options> = {
   },
 };
 
+/** Without the name of the program. */
 export const examples: [string, string][] = [
-  ['$0 serve --scenario scenarios/slow-attach.yaml', 'fails as that file says'],
-  ['$0 serve --data-dir ./data', 'all services, real ext4 volumes when run as root'],
-  ['$0 serve --services node --backend tmpfs', 'a node-only plugin for static and inline volumes'],
-  ['$0 serve --services node --register', 'on a node, with no node-driver-registrar'],
-  ['$0 serve --capabilities=-MODIFY_VOLUME,-node.EXPAND_VOLUME', 'without some capabilities'],
+  ['serve --scenario scenarios/slow-attach.yaml', 'fails as that file says'],
+  ['serve --data-dir ./data', 'all services, real ext4 volumes when run as root'],
+  ['serve --services node --backend tmpfs', 'a node-only plugin for static and inline volumes'],
+  ['serve --services node --register', 'on a node, with no node-driver-registrar'],
+  ['serve --capabilities=-MODIFY_VOLUME,-node.EXPAND_VOLUME', 'without some capabilities'],
 ];

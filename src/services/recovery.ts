@@ -1,4 +1,4 @@
-import { recoverConditions } from '../faults/disk/index';
+import { recoverConditions } from '../faults/disk/place';
 import type { Env } from './env';
 import { recoverNode } from './recovery-node';
 
