@@ -8,6 +8,7 @@ import type { Host } from '../host/host';
 import { Driver } from '../server/driver';
 import { systemClock } from '../util/clock';
 import { dataDirOf } from './data-dir';
+import { IdleMemory } from './idle-memory';
 import { readConfig } from './serve-config';
 import type { ServeArguments } from './serve-options';
 import { packageVersion } from './version';
@@ -17,6 +18,9 @@ import { packageVersion } from './version';
  * a call makes outlives two scavenges and dies soon after; V8's own limit let 25 MiB of live objects hold 95.
  */
 const HEAP_GROWING_PERCENT = 50;
+
+/** What a CO that waits for the socket has for its first call. */
+const CONTROL_AFTER_MS = 50;
 
 /** `fake-csi serve`: until a signal ends it. */
 export async function run(args: ServeArguments): Promise<void> {
@@ -37,16 +41,22 @@ export async function run(args: ServeArguments): Promise<void> {
   });
   const starting = startControl(driver, controlOptions);
   const stopped = stopOnSignal(driver, starting, log);
+  const trim = memoryTrimmer(host);
+  if (trim) new IdleMemory({ calls: () => driver.pipeline.callCount, trim, clock: systemClock }).start();
   process.stdout.write(greeting(driver, await starting, config, backend, why, recovery.volumes));
   await stopped;
 }
 
-/** Started after the CSI socket listens: nobody waits for it to come up; loaded only where there is to be one. */
+/**
+ * Started after the CSI socket listens: nobody waits for it to come up; loaded only where there is to be one. Loading takes
+ * tens of milliseconds, and a CO that waited for the socket asks at once.
+ */
 async function startControl(
   driver: Driver,
   options: ControlOptions | undefined,
 ): Promise<ControlServer | undefined> {
   if (options === undefined) return undefined;
+  await systemClock.sleep(CONTROL_AFTER_MS);
   try {
     const { ControlServer } = require('../control') as typeof import('../control');
     return await ControlServer.start(driver, options);
@@ -136,6 +146,13 @@ function greeting(
 function columns(rows: readonly (readonly [string, string])[]): string[] {
   const width = Math.max(...rows.map(([left]) => left.length));
   return rows.map(([left, right]) => `  ${left.padEnd(width)}  ${right}`);
+}
+
+/** Undefined where the C library has no such thing, and where nothing native is loaded. */
+function memoryTrimmer(host: Host): (() => Promise<void>) | undefined {
+  if (host.kind === 'memory') return undefined;
+  const libc = require('../host/libc/trim') as typeof import('../host/libc/trim');
+  return libc.memoryTrimmer();
 }
 
 function memoryHost(): Host {

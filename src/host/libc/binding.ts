@@ -56,7 +56,7 @@ export interface Binding {
 
 type Koffi = typeof import('koffi');
 
-function loadKoffi(): Koffi {
+export function loadKoffi(): Koffi {
   if (process.platform !== 'linux') {
     throw new HostError(
       'ENOSYS',
