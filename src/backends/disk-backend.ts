@@ -1,5 +1,5 @@
 import * as fs from 'node:fs/promises';
-import { Code, CsiError, failedPrecondition, invalidArgument } from '../csi/status';
+import { failedPrecondition, invalidArgument } from '../csi/status';
 import { FS_TYPES, type FsType, type Host, HostError } from '../host/host';
 import type { Clock } from '../util/clock';
 import { sameDevice } from '../util/device';
@@ -21,6 +21,7 @@ import { stageMissing, trySubstitute } from './disk-faults';
 import { DiskFilesystem, type Plan } from './disk-filesystem';
 import { DiskGrowth } from './disk-growth';
 import { DiskLoops, LOOP_MAJOR } from './disk-loops';
+import { lost } from './disk-lost';
 import { DiskMounting } from './disk-mounting';
 import { DISK_GRANULE, diskSize } from './disk-size';
 
@@ -214,13 +215,6 @@ export class DiskBackend implements Backend {
 /** How a filesystem says that its journal has to be replayed, and its device is read-only. */
 function mayNeedReplay({ errno }: HostError, fsType: FsType): boolean {
   return errno === 'EROFS' || (fsType === 'btrfs' && errno === 'EIO');
-}
-
-function lost({ volume, at }: StageOrder, what: string): CsiError {
-  return new CsiError(
-    Code.DATA_LOSS,
-    `the disk of volume ${volume.id}, ${at.disk}, ${what}; restore it, or delete the volume`,
-  );
 }
 
 function missing(error: unknown): undefined {

@@ -1,9 +1,11 @@
 import { existsSync } from 'node:fs';
+import * as fs from 'node:fs/promises';
 import { failedPrecondition } from '../csi/status';
 import { FS_TYPES, type FsType, type Host, HostError } from '../host/host';
 import { writeNewFile } from '../util/files';
 import { KIB } from '../util/quantity';
 import type { StageOrder, Steps } from './backend';
+import { lost } from './disk-lost';
 import { diskSize } from './disk-size';
 import { formatDisk } from './format-disk';
 
@@ -95,10 +97,19 @@ export class DiskFilesystem {
       throw failedPrecondition(
         `volume ${volume.id} is blank and its disk is in use as /dev/loop${order.loop}; it is not formatted before that ends`,
       );
+    await this.checkNeverUsed(order, capacity);
     await order.note({ fsType });
     await steps.point('beforeFormat');
     await formatDisk(host, at, capacity, fsType, () => steps.point('formatted'));
     steps.effect(`formatted ${fsType}`);
+  }
+
+  /** What was cut off is blank too. (The model keeps the size of a disk beside its file.) */
+  private async checkNeverUsed(order: StageOrder, capacity: bigint): Promise<void> {
+    if (this.options.host.kind === 'memory') return;
+    const { size } = await fs.stat(order.at.disk, { bigint: true });
+    if (size < diskSize(capacity))
+      throw lost(order, `is blank, with ${size} bytes where ${diskSize(capacity)} belong: it was cut off`);
   }
 
   /**

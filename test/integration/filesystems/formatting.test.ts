@@ -228,3 +228,22 @@ it('a new volume is usable by everybody its pod runs as, as far as the driver ca
   expect((await fs.stat(used.target)).mode & 0o777).toBe(0o755);
   await dispose(driver, used);
 });
+
+it.each([
+  ['to nothing', 0],
+  ['in the middle', 30 * MIB],
+])('a blank disk that was cut off %s is not taken for a new one', async (_what, left) => {
+  const used = await use(driver, { capability: mountCapability({ fsType: 'ext4' }), size: 64 * MIB });
+  await driver.csi.NodeUnpublishVolume({ volume_id: used.id, target_path: used.target });
+  await driver.csi.NodeUnstageVolume({ volume_id: used.id, staging_target_path: used.staging });
+  const disk = diskOf(used.id);
+  await fs.truncate(disk, 0);
+  await fs.truncate(disk, left);
+  await expect(stage(driver, used.id, { capability: used.capability })).rejects.toMatchObject({
+    code: Code.DATA_LOSS,
+    message: expect.stringContaining('cut off'),
+  });
+  expect((await fs.stat(disk)).size).toBe(left);
+  expect(machine.loops(driver.dataDir)).toEqual([]);
+  await release(driver, used);
+});
