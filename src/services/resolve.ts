@@ -1,5 +1,6 @@
 import type { BackendName } from '../backends/backend';
-import { failedPrecondition, invalidArgument, notFound } from '../csi/status';
+import { Code, CsiError, failedPrecondition, invalidArgument, notFound } from '../csi/status';
+import { HostError } from '../host/host';
 import { errnoOf } from '../util/files';
 import { parseQuantity } from '../util/quantity';
 import { volumePaths } from '../volumes/layout';
@@ -50,15 +51,15 @@ export async function resolveVolume(
 }
 
 /**
- * Runs what may make a static volume. When that fails the volume was never used: it goes again, or its attributes would stay
- * what they were, though the PersistentVolume that names them is mended.
+ * Runs what may make a static volume. When that is refused the volume was never used: it goes again, or its attributes would
+ * stay what they were, though the PersistentVolume that names them is mended.
  */
 export async function undoingNew<T>(env: Env, id: string, work: () => Promise<T>): Promise<T> {
   const known = env.volumes.find(id) !== undefined;
   try {
     return await work();
   } catch (error) {
-    if (!known)
+    if (!known && isRefusal(error))
       await forgetUnused(env, id).catch((second) =>
         env.log.error(
           { volume_id: id, error: String(second) },
@@ -68,6 +69,20 @@ export async function undoingNew<T>(env: Env, id: string, work: () => Promise<T>
     throw error;
   }
 }
+
+/** What the request is to blame for. A disk that failed keeps what is wrong with it, however often it is tried. */
+function isRefusal(error: unknown): boolean {
+  if (error instanceof CsiError) return REFUSALS.has(error.code);
+  return error instanceof HostError && error.option !== undefined;
+}
+
+const REFUSALS: ReadonlySet<number> = new Set([
+  Code.INVALID_ARGUMENT,
+  Code.NOT_FOUND,
+  Code.ALREADY_EXISTS,
+  Code.FAILED_PRECONDITION,
+  Code.OUT_OF_RANGE,
+]);
 
 async function forgetUnused(env: Env, id: string): Promise<void> {
   const volume = env.volumes.find(id);

@@ -1,6 +1,7 @@
 import * as fs from 'node:fs/promises';
 import * as path from 'node:path';
 import { Code, CsiError } from '../../../src/csi/status';
+import { ConditionGate } from '../../support/condition-gate';
 import type { TestDriver } from '../../support/driver';
 import { TestGate } from '../../support/gate';
 import { ALL_KINDS, KINDS, type Kind, readMark, writeMark } from '../../support/kinds';
@@ -222,6 +223,19 @@ describe('a static volume whose first use is refused', () => {
       }),
     ).rejects.toMatchObject({ code: Code.FAILED_PRECONDITION });
     expect(await volumesOf(driver)).toEqual([]);
+  });
+
+  it('stays when its disk failed, with what is wrong with it', async () => {
+    const gate = new ConditionGate();
+    const faulty = await machine.start({ faults: gate });
+    const staging_target_path = await faulty.folder('failed-staging');
+    const request = { volume_id: 'failed', staging_target_path, volume_capability: capability };
+    const stage = () => faulty.csi.NodeStageVolume({ ...request, volume_context: context });
+    gate.condition = { kind: 'corruptSuperblock' };
+    await expect(stage()).rejects.toMatchObject({ code: Code.INTERNAL });
+    gate.condition = undefined;
+    await expect(stage()).rejects.toMatchObject({ code: Code.FAILED_PRECONDITION });
+    await faulty.csi.DeleteVolume({ volume_id: 'failed' });
   });
 
   it('stays when it was used before', async () => {
