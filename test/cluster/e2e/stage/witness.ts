@@ -8,6 +8,9 @@ import type { Scene } from './scene';
 /** What is told of: by whom a volume is brought to a pod and back. The rest comes by a timer. */
 const TOLD = /^(Node|Controller)(Un)?(stage|publish)Volume$/i;
 
+/** Of a kubelet that hears of its pods before it has registered the driver again: which of the two comes first is chance. */
+const NOT_YET_REGISTERED = /driver name \S+ not found in the list of registered CSI drivers$/;
+
 function mountsOf(cluster: RealCluster): string {
   const published = cluster.mountinfo().some((line) => / \S+\/volumes\/kubernetes\.io~csi\/\S+ /.test(line));
   const found = [...(stagedIn(cluster).length > 0 ? ['stage'] : []), ...(published ? ['target'] : [])];
@@ -16,7 +19,9 @@ function mountsOf(cluster: RealCluster): string {
 
 /** Each different one once: how often it is tried depends on the moment. */
 function errorsIn(lines: readonly string[], { namespace }: Scene): string[] {
-  const said = lines.flatMap((line) => / Error: (.*)$/.exec(line)?.[1] ?? []);
+  const said = lines
+    .flatMap((line) => / Error: (.*)$/.exec(line)?.[1] ?? [])
+    .filter((text) => !NOT_YET_REGISTERED.test(text));
   return [...new Set(said.map((text) => `kubelet log: ${withoutNames(text, namespace)}`))].sort();
 }
 
@@ -39,7 +44,9 @@ export class ActWitness implements Witness {
 
   async atEnd(): Promise<void> {
     await this.tell();
-    const events = (await this.scene.events()).filter(({ reason }) => /^Failed(Mount|Attach)/.test(reason));
+    const events = (await this.scene.events()).filter(
+      ({ reason, message }) => /^Failed(Mount|Attach)/.test(reason) && !NOT_YET_REGISTERED.test(message),
+    );
     const lines = events.map(
       ({ object, reason, message }) => `${object} ${reason}: ${withoutNames(message, this.scene.namespace)}`,
     );
