@@ -39,6 +39,20 @@ export interface InProcessRehearsal extends OpenedRehearsal {
 
 const DATA_DIR = '/var/lib/fake-csi';
 
+/** As it is deployed where nothing attaches (deploy/base). */
+const WITHOUT_ATTACH = '-PUBLISH_UNPUBLISH_VOLUME,-PUBLISH_READONLY,-LIST_VOLUMES_PUBLISHED_NODES';
+
+/** Whether the manifests say that nobody attaches volumes of the driver, and nobody says what it can do. */
+function saysUnattached({ manifests, start }: InProcessOptions, driverName: string): boolean {
+  if (start.capabilities !== undefined) return false;
+  return manifests.some(
+    (entry) =>
+      entry.kind === 'CSIDriver' &&
+      entry.manifest.metadata.name === driverName &&
+      !entry.manifest.spec.attachRequired,
+  );
+}
+
 /** With drivers of our own on models of machines, in this process and under virtual time. */
 export async function openInProcess(options: InProcessOptions): Promise<InProcessRehearsal> {
   const named = options.rootDir === undefined ? undefined : emptyFolder(options.rootDir);
@@ -49,6 +63,8 @@ export async function openInProcess(options: InProcessOptions): Promise<InProces
   const turns = new Turns();
   const nodes = nodesOf(options.manifests);
   const { driverName = DEFAULT_DRIVER_NAME } = options.start;
+  const isUnattached = saysUnattached(options, driverName);
+  const start = isUnattached ? { ...options.start, capabilities: WITHOUT_ATTACH } : options.start;
   const asSeen = path.join(KUBELET_ROOT, 'plugins', driverName, 'csi.sock');
   const timeline = new Timeline(
     clock,
@@ -58,6 +74,12 @@ export async function openInProcess(options: InProcessOptions): Promise<InProces
       [scratch, '/run'],
     ]),
   );
+  if (isUnattached)
+    timeline.add({
+      who: 'rehearsal',
+      kind: 'note',
+      text: `CSIDriver ${driverName} says attachRequired: false: the driver runs with --capabilities=${WITHOUT_ATTACH}`,
+    });
   const machines: InProcessMachine[] = [];
   const startMachine = async (nodeName: string, services: 'all' | 'node' | 'controller') => {
     const machine = new InProcessMachine({
@@ -71,7 +93,7 @@ export async function openInProcess(options: InProcessOptions): Promise<InProces
       registry: services === 'controller' ? undefined : registryOf(rootDir, nodeName),
       seed: options.seed,
       scenarios: options.scenarios,
-      start: { ...options.start, services },
+      start: { ...start, services },
       said: (text) => timeline.add({ who: 'driver', node: nodeName, kind: 'object', text }),
     });
     machines.push(machine);

@@ -58,7 +58,7 @@ export class Cluster {
   readonly attacher: Attacher;
   readonly resizer: Resizer;
   readonly attachDetach: AttachDetachController;
-  private pluginName: string | undefined;
+  private knownPlugin: string | undefined;
   private readonly nodes = new Map<string, ClusterNode>();
   private readonly life = new AbortController();
   private readonly seeded: Seeded;
@@ -77,7 +77,7 @@ export class Cluster {
     // Sidecars ask their plugin for its name once, whatever becomes of its registration with the kubelet.
     api.watch(() => {
       const [first] = this.nodes.values();
-      this.pluginName ??= first?.machine.driverName ?? first?.object.csiDrivers.keys().next().value;
+      this.knownPlugin ??= first?.machine.driverName ?? first?.object.csiDrivers.keys().next().value;
     });
     this.controllers = {
       api,
@@ -88,12 +88,17 @@ export class Cluster {
       signal: this.life.signal,
       version: options.version,
       connect: () => (options.controllerMachine ?? this.firstNode().machine).connect(),
-      driverName: () => this.pluginName,
+      driverName: () => this.knownPlugin,
     };
     this.provisioner = new Provisioner(this.controllers);
     this.attacher = new Attacher(this.controllers);
     this.resizer = new Resizer(this.controllers);
     this.attachDetach = new AttachDetachController(this.controllers);
+  }
+
+  /** Of the plugin that the sidecars stand beside; undefined until it has said it. */
+  get pluginName(): string | undefined {
+    return this.knownPlugin;
   }
 
   /** The controllers' plugin is the one of the first node. */

@@ -129,10 +129,18 @@ export class Standings {
     const attachment = api.attachments.get(attachmentName);
     if (!attachment) return 'waits for the attach/detach controller to make a VolumeAttachment';
     if (!attachment.attached)
-      return `stuck attaching: the kubelet sends no call before${this.worked(attacher.queue.get(`attach ${attachmentName}`), 'ControllerPublishVolume', pv.meta.name)}`;
+      return `stuck attaching: the kubelet sends no call before${this.attacherOf(pv.driver) ?? this.worked(attacher.queue.get(`attach ${attachmentName}`), 'ControllerPublishVolume', pv.meta.name)}`;
     if (!node.object.volumesInUse.includes(uniqueName))
       return 'attached; waits for the node to report it in volumesInUse (with its status, each 10 s)';
     return 'attached; waits for the kubelet to see it in volumesAttached';
+  }
+
+  /** Why no external-attacher looks at volumes of the driver; undefined: one does. */
+  private attacherOf(driver: string): string | undefined {
+    const { pluginName } = this.cluster;
+    if (pluginName === driver) return undefined;
+    const found = pluginName === undefined ? 'has not said its name' : `is ${pluginName}`;
+    return `: no external-attacher attaches for ${driver}; the plugin that the sidecars stand beside ${found}`;
   }
 
   /** What a sidecar does about it, or waits for. */

@@ -153,7 +153,7 @@ export class AttachDetachController {
     pv: PersistentVolume,
     pods: readonly Pod[],
   ): Promise<void> {
-    const { api, events } = this.env;
+    const { api, events, signal } = this.env;
     const source = { who: this.who };
     const attached: Attached = this.attached.get(keyOf(uniqueName, node)) ?? {
       uniqueName,
@@ -167,6 +167,7 @@ export class AttachDetachController {
     try {
       await this.volumeAttachments.attach(pv, node);
     } catch (error) {
+      signal.throwIfAborted();
       const message = `AttachVolume.Attach failed for volume "${pv.meta.name}" : ${(error as Error).message}`;
       for (const pod of pods) events.emit(source, pod, 'Warning', 'FailedAttachVolume', message);
       throw new Error(message);

@@ -1,3 +1,5 @@
+import { isMethod } from '../../csi/rpcs';
+import { Code } from '../../csi/status';
 import { parseQuantity } from '../../util/quantity';
 
 export type Comparison = '>=' | '<=' | '=';
@@ -197,6 +199,10 @@ function parseCalls(text: string, words: readonly string[]): Condition {
   const [method, ...rest] = words;
   const usage = 'calls <Method> [CODE] [>=N | <=N | =N]';
   if (method === undefined || rest.length > 2) throw wrong(text, usage);
+  if (!isMethod(method))
+    throw new Error(
+      `step ${JSON.stringify(text)}: expected the name of an RPC, such as NodeStageVolume; found ${JSON.stringify(method)}`,
+    );
   let code: string | undefined;
   let comparison: Comparison = '>=';
   let count = 1;
@@ -205,7 +211,7 @@ function parseCalls(text: string, words: readonly string[]): Condition {
     if (compared) {
       comparison = compared[1] as Comparison;
       count = Number(compared[2]);
-    } else if (/^[A-Z_]+$/.test(word)) code = word;
+    } else if (word === 'OK' || Object.values(Code).includes(word)) code = word;
     else throw wrong(text, usage);
   }
   return { kind: 'calls', method, code, comparison, count };

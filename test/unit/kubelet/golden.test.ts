@@ -59,3 +59,19 @@ it('an attacher that attaches at once what it has attached slowly makes no secon
     'ControllerPublishVolume OK',
   ]);
 });
+
+it('after an outage gaps may be a minute longer, whatever is done meanwhile; order and codes are the same', () => {
+  const journal = (...gaps: readonly number[]) =>
+    readGolden(
+      `-- create\n+${gaps[0]}s  NodeStageVolume OK\n-- api start\n-- delete\n+${gaps[1]}s  NodeUnstageVolume OK\n`,
+    );
+  const differences = (found: ReturnType<typeof journal>) =>
+    goldenDifferences(journal(1, 1), found, { part: 0.5, ms: 3000 });
+  expect(differences(journal(1, 60))).toEqual([]);
+  expect(differences(journal(60, 1))).toEqual([
+    'line 2, NodeStageVolume OK: expected after 1000 ms, found after 60000 ms',
+  ]);
+  expect(differences(journal(1, 60).slice(0, -1))).toEqual([
+    'line 5: expected NodeUnstageVolume OK, found nothing',
+  ]);
+});

@@ -42,3 +42,20 @@ test.each([
 ])('%j is refused', (text, message) => {
   expect(() => parseSteps(text)).toThrow(message);
 });
+
+test.each([
+  [
+    'wait calls NodeStageVolum',
+    /expected the name of an RPC, such as NodeStageVolume; found "NodeStageVolum"/,
+  ],
+  ['assert calls NodeStageVolume INTERNL', /expected calls <Method>/],
+])('%s names nothing that there is: said before anything is played', (text, message) => {
+  expect(() => parseSteps(text)).toThrow(message);
+});
+
+test.each(['GetInfo', 'NotifyRegistrationStatus INTERNAL', 'GroupControllerGetCapabilities OK', 'Probe'])(
+  'calls of %s can be counted',
+  (what) => {
+    expect(parseSteps(`assert calls ${what} =0`)).toHaveLength(1);
+  },
+);

@@ -191,6 +191,19 @@ describe('variants', () => {
     expect(played.timeline.entries.some(({ text }) => text.includes('volumesInUse'))).toBe(false);
   });
 
+  test('attachRequired: false: our own driver runs as it is deployed then, unless its capabilities are given', async () => {
+    const manifests = driver('attachRequired: false') + ONE_POD;
+    const played = await play(manifests, 'create; wait running within 5s; delete; wait clean');
+    expect(played.outcome.failure).toBeUndefined();
+    expect(played.timeline.entries.find(({ kind }) => kind === 'note')?.text).toMatch(
+      /^CSIDriver fake\.csi\.test says attachRequired: false: the driver runs with --capabilities=-PUBLISH_UNPUBLISH_VOLUME,/,
+    );
+    const strict = await play(manifests, 'create; wait calls NodeStageVolume FAILED_PRECONDITION', {
+      capabilities: 'all',
+    });
+    expect(strict.outcome.failure).toBeUndefined();
+  });
+
   test('an inline volume is published and nothing else, by an id of pod and name', async () => {
     const manifests = `${driver('volumeLifecycleModes: [Ephemeral], podInfoOnMount: true')}
 apiVersion: v1
