@@ -93,8 +93,9 @@ class Samples {
 }
 
 async function restart(agent, plan, level, samples) {
-  for (const { probeMs } of await agent.do('restart', { repeat: plan.restarts })) {
+  for (const { probeMs, cpuMs } of await agent.do('restart', { repeat: plan.restarts })) {
     samples.add(agent.variant, `restart/${level}`, probeMs);
+    samples.add(agent.variant, `restart-cpu/${level}`, cpuMs);
   }
 }
 

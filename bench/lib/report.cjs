@@ -89,6 +89,8 @@ function report({ samples, plan, variants, peer, peerProblem, load }) {
       [`RSS, ${most} published, restarted, MiB`, `rss-restarted/${most}`],
       ['exec to first Probe after SIGKILL, none published, ms', 'restart/0'],
       [`exec to first Probe after SIGKILL, ${most} published, ms`, `restart/${most}`],
+      ['CPU of that, none published, ms', 'restart-cpu/0'],
+      [`CPU of that, ${most} published, ms`, `restart-cpu/${most}`],
     ])}`,
     `### NodeGetCapabilities per second\n\n${comparison(
       samples,
