@@ -118,6 +118,7 @@ export class Kubelet implements PodWorkerHost {
       calls: callsOf((socket = '') => plugins.connect(socket)),
       handler: this.csi,
       retriesRegistration: this.behaviour.retriesRegistration,
+      handlesDra: this.behaviour.handlesDra,
     });
     this.asw = new ActualStateOfWorld((volume, text) => {
       timeline.add({ who: 'kubelet', node: nodeName, kind: 'state', about: volume.spec.specName, text });

@@ -12,6 +12,8 @@ export interface Behaviour {
   readonly globalJsonWithoutStaging: boolean;
   /** The kubelet itself tries again to register a driver whose registration failed. */
   readonly retriesRegistration: boolean;
+  /** Plugins of the type DRAPlugin have a handler (DynamicResourceAllocation, on since 1.34). */
+  readonly handlesDra: boolean;
   /** NodeGetInfo is asked again where CSIDriver.spec.nodeAllocatableUpdatePeriodSeconds says so. */
   readonly updatesAllocatable: boolean;
   /** A final error of a repeated NodePublishVolume (requiresRepublish) removes the target folder. */
@@ -32,6 +34,7 @@ const BEHAVIOUR: Readonly<Record<KubeletVersion, Behaviour>> = {
     capabilitiesErrorIsFinal: true,
     globalJsonWithoutStaging: true,
     retriesRegistration: false,
+    handlesDra: false,
     updatesAllocatable: false,
     failedRepublishRemovesTarget: true,
     blockFetchErrorIsFinal: true,
@@ -44,6 +47,7 @@ const BEHAVIOUR: Readonly<Record<KubeletVersion, Behaviour>> = {
     capabilitiesErrorIsFinal: false,
     globalJsonWithoutStaging: false,
     retriesRegistration: true,
+    handlesDra: true,
     updatesAllocatable: true,
     failedRepublishRemovesTarget: false,
     blockFetchErrorIsFinal: false,

@@ -20,6 +20,8 @@ export interface PluginManagerOptions {
   readonly handler: CsiPlugin;
   /** The kubelet itself tries again to register a plugin that it had added before something failed. */
   readonly retriesRegistration: boolean;
+  /** It has a handler of DRA plugins. */
+  readonly handlesDra: boolean;
 }
 
 /** What is done about one socket's path, and what came of it. */
@@ -90,7 +92,7 @@ export class PluginManager {
       if (desired.get(path)?.made === made) continue;
       const unregister = async () => {
         this.remove(plugin);
-        handler.deregisterPlugin(plugin.name);
+        if (plugin.type === 'CSIPlugin') handler.deregisterPlugin(plugin.name);
       };
       moments.push(this.run(path, unregister));
     }

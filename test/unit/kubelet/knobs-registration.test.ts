@@ -157,6 +157,29 @@ describe('R4: another type', () => {
     expect(new Set(verdictsOf(played))).toEqual(new Set([why]));
     expect(csiNodeOf(played)).toEqual([]);
   });
+
+  const dra = (why: string) =>
+    `RegisterPlugin error -- plugin validation failed with err: invalid supported gRPC versions of DRA driver plugin fake.csi.test at endpoint ${ENDPOINT}: ${why}`;
+
+  test.each([
+    [
+      '1.36',
+      '[1.0.0]',
+      dra(
+        'none of services supported by the plugin (["1.0.0"]) are supported by the kubelet (["v1.DRAPlugin" "v1beta1.DRAPlugin"])',
+      ),
+    ],
+    ['1.36', '[]', dra('empty list of supported gRPC services (aka supported versions)')],
+    ['1.32', '[1.0.0]', noHandler('DRAPlugin')],
+    ['1.36', '[v1.DRAPlugin]', ''],
+  ] as const)('DRAPlugin with %s, versions %s', async (version, versions, why) => {
+    const scenario = info(`{type: DRAPlugin, supported_versions: ${versions}}`);
+    const played = await play(ONE_POD, 'advance 30s', { scenario, version });
+    expect(new Set(verdictsOf(played))).toEqual(new Set([why]));
+    // Taken for another plugin's it is no driver of volumes all the same.
+    expect(csiNodeOf(played)).toEqual([]);
+    expect(callsOf(played, 'NodeGetInfo')).toEqual([]);
+  });
 });
 
 describe('R5: NodeGetInfo', () => {

@@ -30,6 +30,7 @@ afterEach(() => life.abort());
 function start(
   { name = [], info = [] }: { name?: (Code | undefined)[]; info?: (Code | undefined)[] },
   retriesRegistration: boolean,
+  handlesDra: true,
 ): void {
   const { signal } = life;
   const answer = async <T>(errors: (Code | undefined)[], response: T): Promise<T> => {
