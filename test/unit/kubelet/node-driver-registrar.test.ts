@@ -30,7 +30,6 @@ afterEach(() => life.abort());
 function start(
   { name = [], info = [] }: { name?: (Code | undefined)[]; info?: (Code | undefined)[] },
   retriesRegistration: boolean,
-  handlesDra: true,
 ): void {
   const { signal } = life;
   const answer = async <T>(errors: (Code | undefined)[], response: T): Promise<T> => {
@@ -68,7 +67,7 @@ function start(
     .catch(() => undefined);
   const nodeInfo = new NodeInfoManager({ api, timeline, nodeName: 'node-1' });
   const handler = new CsiPlugin({ calls: kubelet, nodeInfo, signal, registered: () => undefined });
-  new PluginManager({ ...common, folder, calls: sockets, handler, retriesRegistration });
+  new PluginManager({ ...common, folder, calls: sockets, handler, retriesRegistration, handlesDra: true });
 }
 
 const asked = (method: string) =>
