@@ -82,6 +82,14 @@ export function createMounts(libc: Libc, options: MountsOptions = {}): Mounts {
       if (!FS_TYPE.test(fsType)) {
         throw unknownType({ fsType, source, target });
       }
+      // What fsconfig(2) takes the device by: a second one is no option of the filesystem.
+      if (words.filesystem.some(({ key }) => key === 'source'))
+        throw new HostError(
+          'EINVAL',
+          'mount',
+          `mount: ${target}: EINVAL: the source is not an option`,
+          'source',
+        );
       await withApi((api) => api.mount({ fsType, source, target, readOnly, words }));
     },
 

@@ -30,3 +30,11 @@ export function checkOutsideStage(targetPath: string, stagingPath: string): void
 function isWithin(path: string, folder: string): boolean {
   return path === folder || path.startsWith(folder.endsWith('/') ? folder : `${folder}/`);
 }
+
+/** Whether one mount is at both paths: the folders above may be links, so that it has several names. */
+export async function isSameMount(env: Env, one: string, other: string): Promise<boolean> {
+  const [a, b] = await Promise.all(
+    [one, other].map((path) => env.host.mounts.look(path).catch(() => undefined)),
+  );
+  return a?.mount !== undefined && a.mount !== null && a.mount.mountId === b?.mount?.mountId;
+}

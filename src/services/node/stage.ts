@@ -3,7 +3,7 @@ import type { Call, Env, Handler } from '../env';
 import { resolveVolume, undoingNew } from '../resolve';
 import { recordOf, requireCapability } from '../volume-capability';
 import { ownNode } from './own-node';
-import { checkOutsideData } from './places';
+import { checkOutsideData, isSameMount } from './places';
 import { stageVolume } from './stage-volume';
 import { knownVolume, unstageVolume } from './unstage-volume';
 
@@ -33,7 +33,7 @@ export const nodeUnstageVolume: Handler<'NodeUnstageVolume'> = async (env, reque
     throw notFound(`volume ${JSON.stringify(volumeId)} does not exist`);
   // Staged elsewhere means not staged here, which is what is asked for (CSI 1.12, NodeUnstageVolume).
   const elsewhere = store.stage(volumeId) !== undefined && store.stage(volumeId)?.stagingPath !== path;
-  if (elsewhere && store.publication(path)?.volumeId === volumeId) {
+  if (elsewhere && (await isTarget(env, volumeId, path))) {
     call.effect(`left ${path} as it is: the volume is published there, not staged`);
     return {};
   }
@@ -41,6 +41,15 @@ export const nodeUnstageVolume: Handler<'NodeUnstageVolume'> = async (env, reque
   await unstageVolume(env, volumeId, path, call);
   return {};
 };
+
+/** Whether the volume is published at a path, by whatever name of it. */
+async function isTarget(env: Env, volumeId: string, path: string): Promise<boolean> {
+  const { store } = ownNode(env);
+  if (store.publication(path)?.volumeId === volumeId) return true;
+  for (const { targetPath } of store.publicationsOf(volumeId))
+    if (await isSameMount(env, path, targetPath)) return true;
+  return false;
+}
 
 /** @throws CsiError FAILED_PRECONDITION */
 async function refusePublished(env: Env, volumeId: string, call: Call): Promise<void> {

@@ -1,9 +1,10 @@
 import { failedPrecondition, invalidArgument, notFound } from '../../csi/status';
-import type { Handler } from '../env';
+import type { StageRecord } from '../../volumes/records';
+import type { Env, Handler } from '../env';
 import { lookThroughDead } from './dead-mounts';
 import { ownMount } from './own-mounts';
 import { ownNode } from './own-node';
-import { checkOutsideData } from './places';
+import { checkOutsideData, isSameMount } from './places';
 import { protectDevice } from './protect-device';
 import { undoImplicit } from './publish';
 import { removeTarget } from './target';
@@ -21,7 +22,7 @@ export const nodeUnpublishVolume: Handler<'NodeUnpublishVolume'> = async (env, r
     throw failedPrecondition(
       `volume ${record.volumeId} is published at ${target}, not ${request.volume_id}; nothing was done`,
     );
-  const staged = record ? undefined : store.stageAt(target);
+  const staged = record ? undefined : await stageAt(env, request.volume_id, target);
   if (staged)
     throw failedPrecondition(
       `volume ${staged.volumeId} is staged at ${target}, not published; nothing was done, NodeUnstageVolume takes it from there`,
@@ -48,3 +49,12 @@ export const nodeUnpublishVolume: Handler<'NodeUnpublishVolume'> = async (env, r
   await undoImplicit(env, request.volume_id, call);
   return {};
 };
+
+/** The stage that a path is, by whatever name of it. */
+async function stageAt(env: Env, volumeId: string, path: string): Promise<StageRecord | undefined> {
+  const { store } = ownNode(env);
+  const stage = store.stage(volumeId);
+  return (
+    store.stageAt(path) ?? (stage && (await isSameMount(env, path, stage.stagingPath)) ? stage : undefined)
+  );
+}

@@ -44,7 +44,7 @@ describe.each(mountKinds)('mount flags of a $name volume', (kind) => {
 
   it('that nobody knows are refused by name, and leave nothing behind', async () => {
     const id = await createVolume(driver, kind.options());
-    for (const flag of ['debugg', 'nosuchoption=1', 'noatime,bogus']) {
+    for (const flag of ['debugg', 'nosuchoption=1', 'noatime,bogus', 'source=/dev/null']) {
       const name = flag.split(',').at(-1)?.split('=')[0];
       const { capability } = withFlags(kind, flag);
       await expect(stage(driver, id, { capability })).rejects.toMatchObject({

@@ -110,6 +110,28 @@ describe.each(ALL_KINDS)('a $name volume whose staging path and target are mixed
   });
 });
 
+describe.each(ALL_KINDS)('a $name volume whose paths lead through a link', (kind) => {
+  it('is told by its mounts, not by their names, when staging path and target are mixed up', async () => {
+    const real = machine.folder('kubelet');
+    const link = path.join(machine.folder('links'), 'kubelet');
+    await fs.symlink(real, link);
+    const used = await stage(driver, await createVolume(driver, kind.options()), kind.options());
+    await unstage(used.id, used.staging);
+    const linked = { ...used, staging: path.join(link, 'staging'), target: path.join(link, 'target') };
+    await fs.mkdir(linked.staging);
+    await restage(linked, linked.staging);
+    await publish(driver, linked);
+    const table = await machine.table();
+    if (!kind.block)
+      await expect(unpublish(used.id, path.join(real, 'staging'))).rejects.toMatchObject({
+        code: Code.FAILED_PRECONDITION,
+      });
+    await unstage(used.id, path.join(real, 'target'));
+    expect(await machine.table()).toBe(table);
+    await dispose(driver, linked);
+  });
+});
+
 describe.each(ALL_KINDS)("a $name volume and the driver's own data", (kind) => {
   it('is neither staged nor published in it or above it, and removes nothing there', async () => {
     const used = await stage(driver, await createVolume(driver, kind.options()), kind.options());
