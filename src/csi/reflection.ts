@@ -1,4 +1,5 @@
-import { type INamespace, Root, type Type } from 'protobufjs/light';
+import { Enum, type IField, type IMapField, type IType, Root, Type } from 'protobufjs/light';
+import { once } from '../util/once';
 import { type SchemaField, type SchemaMessage, schemaEnums, schemaMessages } from './gen/schema';
 
 /**
@@ -18,48 +19,66 @@ export interface Codec {
 
 /**
  * The messages of proto/ for protobufjs, from what `npm run generate` made of them: reading the .proto files at run time, and
- * making the descriptors that proto-loader hands out for server reflection, took a quarter of the start.
+ * making the descriptors that proto-loader hands out for server reflection, took a quarter of the start. Each is made known
+ * when it is first used: the first call does not wait for the rest.
  */
 export class Reflection {
-  private readonly root = Root.fromJSON(asNamespace());
+  private readonly root = new Root({ syntax: 'proto3' });
+  private readonly known = new Set<string>();
 
   /** The codec of a message; protobufjs makes its code at the first use. @throws Error for no message of proto/ */
   codec(fullName: string): Codec {
-    const type: Type = this.root.lookupType(fullName);
+    if (!Object.hasOwn(schemaMessages, fullName))
+      throw new Error(`expected a message of proto/, found ${fullName}`);
+    const type = once(() => {
+      this.learn(fullName);
+      return this.root.lookupType(fullName);
+    });
     return {
-      serialize: (message) => Buffer.from(type.encode(type.fromObject(message)).finish()),
-      deserialize: (bytes) => type.toObject(type.decode(bytes), DECODING),
+      serialize: (message) => Buffer.from(type().encode(type().fromObject(message)).finish()),
+      deserialize: (bytes) => type().toObject(type().decode(bytes), DECODING),
     };
   }
-}
 
-/** As protobufjs nests them: a message of a message is in it, as `VolumeCapability.AccessMode`. */
-interface Nested {
-  fields?: Record<string, object>;
-  oneofs?: Record<string, { oneof: string[] }>;
-  values?: Record<string, number>;
-  nested: Record<string, Nested>;
-}
-
-function asNamespace(): INamespace {
-  const root: Nested = { nested: {} };
-  for (const [name, message] of Object.entries(schemaMessages))
-    Object.assign(at(root, name), asType(message));
-  for (const [name, values] of Object.entries(schemaEnums)) Object.assign(at(root, name), { values });
-  return { options: { syntax: 'proto3' }, ...(root as object) };
-}
-
-/** What stands at a full name, made where there is nothing yet. */
-function at(root: Nested, fullName: string): Nested {
-  let found = root;
-  for (const part of fullName.split('.')) {
-    found.nested[part] ??= { nested: {} };
-    found = found.nested[part];
+  /** A message with what lies in it (as AccessMode does in VolumeCapability), and then all that any of it refers to. */
+  private learn(fullName: string): void {
+    const outermost = outermostOf(fullName);
+    if (this.known.has(outermost)) return;
+    this.known.add(outermost);
+    const at = outermost.lastIndexOf('.');
+    const name = outermost.slice(at + 1);
+    const values = schemaEnums[outermost];
+    this.root
+      .define(outermost.slice(0, at))
+      .add(values ? new Enum(name, { ...values }) : Type.fromJSON(name, nested(outermost)));
+    for (const [other, { fields }] of Object.entries(schemaMessages))
+      if (other === outermost || other.startsWith(`${outermost}.`))
+        for (const { kind, type } of Object.values(fields)) if (kind !== 'scalar') this.learn(type);
   }
-  return found;
 }
 
-function asType({ fields }: SchemaMessage): Pick<Nested, 'fields' | 'oneofs'> {
+/** What lies in no message and in which this one lies, or itself. */
+function outermostOf(fullName: string): string {
+  const parent = fullName.slice(0, fullName.lastIndexOf('.'));
+  return Object.hasOwn(schemaMessages, parent) ? outermostOf(parent) : fullName;
+}
+
+/** As protobufjs nests them: a message or enum of a message is in it, as `VolumeCapability.AccessMode`. */
+function nested(fullName: string): IType {
+  const start = `${fullName}.`;
+  const inside = (names: object) =>
+    Object.keys(names).filter((name) => name.startsWith(start) && !name.includes('.', start.length));
+  const entries = [
+    ...inside(schemaMessages).map((name) => [name, nested(name)] as const),
+    ...inside(schemaEnums).map((name) => [name, { values: { ...schemaEnums[name] } }] as const),
+  ];
+  return {
+    ...asType(schemaMessages[fullName] ?? { fields: {} }),
+    nested: Object.fromEntries(entries.map(([name, made]) => [name.slice(start.length), made])),
+  };
+}
+
+function asType({ fields }: SchemaMessage): IType {
   const oneofs: Record<string, { oneof: string[] }> = {};
   for (const [name, { oneof }] of Object.entries(fields)) {
     if (oneof === undefined) continue;
@@ -73,7 +92,7 @@ function asType({ fields }: SchemaMessage): Pick<Nested, 'fields' | 'oneofs'> {
 }
 
 /** Maps have keys of one type in all of CSI. */
-function asField({ id, type, kind, label }: SchemaField): object {
+function asField({ id, type, kind, label }: SchemaField): IField | IMapField {
   const full = kind === 'scalar' ? type : `.${type}`;
   if (label === 'map') return { keyType: 'string', type: full, id };
   return label === 'repeated' ? { rule: 'repeated', type: full, id } : { type: full, id };
