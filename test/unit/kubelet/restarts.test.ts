@@ -1,4 +1,4 @@
-import { answers, callsOf, eventsOf, ONE_POD, play, rules, work } from './harness';
+import { answers, CLAIM, callsOf, eventsOf, ONE_POD, play, pod, rules, work } from './harness';
 
 const RUNNING = 'create; wait running; advance 15s';
 
@@ -100,6 +100,48 @@ describe('the kubelet restarts', () => {
     expect(callsOf(older, 'NodeUnpublishVolume')).toEqual([]);
     expect(
       older.timeline.entries.some(({ text }) => text.includes('unmounter failed to load volume data file')),
+    ).toBe(true);
+  });
+
+  test('a device that was found at start is never forgotten for an error, also when it was mounted since', async () => {
+    const scenario = rules(
+      "{name: held, match: {rpc: NodeUnstageVolume}, sequence: '1*INTERNAL(no) -> ok'}",
+      "{name: broken, match: {rpc: NodeStageVolume}, when: {skip: SKIP}, sequence: 'INTERNAL(no)'}",
+    );
+    const steps = (restart: string) =>
+      `${RUNNING}; ${restart}delete; wait gone; wait calls NodeUnstageVolume INTERNAL; create web; wait event FailedMount; wait calls NodeStageVolume INTERNAL`;
+    const plain = await play(ONE_POD, `${steps('')}; assert state data not-staged`, {
+      scenario: scenario.replace('SKIP', '1'),
+    });
+    expect(plain.outcome.failure).toBeUndefined();
+    const found = await play(
+      ONE_POD,
+      `${steps('kubelet restart; wait state data mounted; ')}; assert state data stage-uncertain; delete; wait clean; assert calls NodeUnstageVolume OK =1`,
+      { scenario: scenario.replace('SKIP', '2') },
+    );
+    expect(found.outcome.failure).toBeUndefined();
+  });
+
+  test('a folder that a mount left without vol_data.json, for want of a secret, cannot be taken up', async () => {
+    const manifests = `
+apiVersion: v1
+kind: PersistentVolume
+metadata: {name: pv-1}
+spec:
+  capacity: {storage: 1Gi}
+  accessModes: [ReadWriteOnce]
+  csi: {driver: fake.csi.test, volumeHandle: static-1, volumeAttributes: {size: 1Gi}, nodePublishSecretRef: {name: key}}
+---${CLAIM.replace('storageClassName: fake', 'storageClassName: ""')}${pod('web')}`;
+    const played = await play(
+      manifests,
+      'create; wait state pv-1 staged; advance 1s; kubelet restart; advance 1s',
+    );
+    expect(
+      played.timeline.entries.some(({ text }) =>
+        /^Could not construct volume information from .*\/pv-1: kubernetes\.io\/csi: failed to open volume data file/.test(
+          text,
+        ),
+      ),
     ).toBe(true);
   });
 
