@@ -10,6 +10,7 @@ const RELEASE_POLL_MS = 5;
 /** e2fsck and resize2fs read all metadata; on a disk that is slow they take so long. */
 const CLAIM_PATIENCE_MS = 60_000;
 const CLAIM_POLL_MS = 20;
+const HOLDERS_TOLD = 3;
 
 /** The loop devices over the disks of volumes: which one is whose, and the end of one. */
 export class DiskLoops {
@@ -70,12 +71,17 @@ export class DiskLoops {
       await this.host.loops.detach(index);
       if ((await this.relation(index, at)) === 'other') break;
       if (this.clock.monotonic() > deadline)
-        throw new StillInUse(
-          `/dev/loop${index} is still in use: a process, or a mount in another mount namespace, holds the volume`,
-        );
+        throw new StillInUse(`/dev/loop${index} is still in use: ${await this.holders(index)}`);
       await this.clock.sleep(RELEASE_POLL_MS);
     }
     steps.effect(`released /dev/loop${index}`);
+  }
+
+  private async holders(index: number): Promise<string> {
+    const found = await this.host.loops.holders(index).catch(() => []);
+    const told = found.slice(0, HOLDERS_TOLD).join('; ');
+    if (found.length > HOLDERS_TOLD) return `${told}; and ${found.length - HOLDERS_TOLD} more`;
+    return told || 'a process, or a mount in another mount namespace, holds the volume';
   }
 }
 

@@ -187,6 +187,8 @@ export interface LoopDevices {
   refreshSize(index: number): Promise<void>;
   /** LOOP_CLR_FD. Not attached: nothing to do. In use: the kernel clears it on last close. */
   detach(index: number): Promise<void>;
+  /** Who keeps a device that was detached, a phrase each for an error; nobody whom this process may see: empty. Slow. */
+  holders(index: number): Promise<string[]>;
   /** BLKRASET, in KiB: read-ahead of the device. */
   setReadAhead(index: number, kib: number): Promise<void>;
   /** BLKROSET: whether writes are refused (EPERM), of whoever has the device open. */

@@ -3,7 +3,6 @@ import type { DriverLike } from '../support/lifecycle';
 import { type Action, BelievedVolume, type BelievedVolumeOptions, type Snapshot } from './believed-volume';
 import { write } from './contents';
 import type { Draws } from './draws';
-import { holdersOf } from './holders';
 
 export interface VolumeUserOptions extends BelievedVolumeOptions {
   readonly draws: Draws;
@@ -70,13 +69,10 @@ export class VolumeUser {
       await work();
     } catch (error) {
       const { name, kind } = this.options;
-      const { message } = error as Error;
-      const lines = [
-        `volume ${name} (${kind.name}), believed ${this.believed.level}: ${message}`,
-        `before it: ${this.history.join(', ')}`,
-        ...holdersOf(/\/dev\/loop\d+/.exec(message)?.[0]),
-      ];
-      throw new Error(lines.join('\n'), { cause: error });
+      throw new Error(
+        `volume ${name} (${kind.name}), believed ${this.believed.level}: ${(error as Error).message}\nbefore it: ${this.history.join(', ')}`,
+        { cause: error },
+      );
     }
   }
 

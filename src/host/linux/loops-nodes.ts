@@ -12,7 +12,7 @@ export interface OpenNode {
 }
 
 /** The block major of loop devices, and the misc device that hands them out (Documentation/admin-guide/devices.txt). */
-const LOOP_MAJOR = 7;
+export const LOOP_MAJOR = 7;
 const LOOP_CONTROL: DeviceNumber = { major: 10, minor: 237 };
 
 /** Permission bits of the nodes we make: as udev's, less the group. */

@@ -4,7 +4,8 @@ import { HostError, type LoopDevice, type LoopDevices, type LoopStatus } from '.
 import { describeErrno, IOCTL, isErrno, type Libc, O, S_IF } from '../libc';
 import { Limiter } from '../libc/limiter';
 import { assertUnclaimed } from './disk-claim';
-import type { LoopNodes, OpenNode } from './loops-nodes';
+import { holdersOf } from './loop-holders';
+import { LOOP_MAJOR, type LoopNodes, type OpenNode } from './loops-nodes';
 import { decodeLoopInfo, emptyLoopInfo, encodeLoopConfig } from './loops-structs';
 
 /** Free indexes are shared with the whole machine: each try may lose its index to somebody else's. */
@@ -126,6 +127,8 @@ export function createLoopDevices(libc: Libc, nodes: LoopNodes): LoopDevices {
         }),
       );
     },
+
+    holders: (index) => holdersOf({ number: `${LOOP_MAJOR}:${index}`, path: `/dev/loop${index}` }),
 
     setReadAhead: (index, kib) =>
       withLoop(index, O.RDONLY, async (node) => {

@@ -93,6 +93,8 @@ export function createMemoryLoops(): MemoryLoops {
       clearIfUnused(loop);
     },
 
+    holders: async () => [],
+
     async setReadAhead(index, kib) {
       attached(index, 'BLKRASET').readAheadKib = kib;
     },

@@ -60,7 +60,9 @@ describe.each([KINDS.ext4, KINDS.xfs, KINDS.btrfs])('a $name volume that a pod o
       await unpublish(used);
       await expect(unstage(used)).rejects.toMatchObject({
         code: Code.FAILED_PRECONDITION,
-        message: expect.stringContaining('still in use'),
+        message: expect.stringMatching(
+          new RegExp(`still in use: it is mounted at ${used.staging} where process \\d+ \\(`),
+        ),
       });
       expect(await machine.mountsAt(used.staging)).toEqual([]);
       await restage(driver, used);
@@ -108,7 +110,7 @@ it('a raw device that a pod holds open is not unstaged, and is when that ends', 
   await unpublish(used);
   await expect(unstage(used)).rejects.toMatchObject({
     code: Code.FAILED_PRECONDITION,
-    message: expect.stringContaining('still in use'),
+    message: expect.stringMatching(new RegExp(`still in use: process ${process.pid} \\(.+\\) has it open`)),
   });
   await inNode.close();
   await release(driver, used);
