@@ -49,6 +49,7 @@ export class Player {
     const { cluster } = this.scene;
     await this.otherMount.remove();
     for (const component of ['kube-apiserver', 'kubelet']) {
+      if (cluster.pidOf(component) !== null) continue;
       cluster.start(component);
       await cluster.ready(component);
     }

@@ -22,6 +22,8 @@ export interface RealCluster {
   mustKubectl(args: readonly string[], options?: { input?: string }): Promise<string>;
   json(args: readonly string[]): Promise<KubeObject>;
   apply(manifests: string | object | readonly object[]): Promise<string>;
+  /** On the host; null: it does not run. */
+  pidOf(component: string): number | null;
   start(component: string): void;
   stop(component: string, signal?: NodeJS.Signals): Promise<void>;
   restart(component: string, signal?: NodeJS.Signals): Promise<void>;
