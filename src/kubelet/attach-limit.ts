@@ -4,6 +4,7 @@ import type { ApiServer } from './api-server';
 import { CSI_TIMEOUT_MS } from './constants';
 import type { CsiCalls } from './csi/calls';
 import { rpcErrorText } from './errors';
+import type { Events } from './events';
 import { keyOfObject, type NodeObject, type Pod } from './objects';
 import type { Timeline } from './timeline/timeline';
 
@@ -68,10 +69,15 @@ export async function watchAttachLimit(
 /**
  * Rejects a pod whose volumes did not come because the node is full: attachError with RESOURCE_EXHAUSTED, of a driver that
  * asks for updates of its limit. NodeGetInfo is asked once more on this occasion.
+ * `missing`: which of its volumes are not there, and why, in the kubelet's words.
  * @returns whether it was rejected
  */
-export async function rejectOverLimit(source: AttachLimitSource, pod: Pod): Promise<boolean> {
-  const { api, nodeName, timeline } = source;
+export async function rejectOverLimit(
+  source: AttachLimitSource & { readonly events: Events },
+  pod: Pod,
+  missing: string,
+): Promise<boolean> {
+  const { api, nodeName, timeline, events } = source;
   // What came of the attach is asked for, not remembered.
   if (api.isDown) return false;
   const full = pod.volumes.find(({ claim: reference }) => {
@@ -93,6 +99,13 @@ export async function rejectOverLimit(source: AttachLimitSource, pod: Pod): Prom
   if (driver !== undefined) await update(source, driver).catch(() => undefined);
   pod.phase = 'Failed';
   pod.reason = 'VolumeAttachmentLimitExceeded';
+  events.emit(
+    { who: 'kubelet', node: nodeName },
+    pod,
+    'Warning',
+    pod.reason,
+    `Node has reached its volume attachment limit, rejecting pod. ${missing}`,
+  );
   const text =
     'pod Failed: VolumeAttachmentLimitExceeded (Node has reached its volume attachment limit, rejecting pod)';
   timeline.add({ who: 'kubelet', node: nodeName, kind: 'object', about: keyOfObject(pod.meta), text });

@@ -257,8 +257,8 @@ export class Kubelet implements PodWorkerHost {
     this.background(watchAttachLimit(this, driver, this.life.signal));
   }
 
-  async rejects(pod: Pod): Promise<boolean> {
-    return this.behaviour.updatesAllocatable && rejectOverLimit(this, pod);
+  async rejects(pod: Pod, missing: string): Promise<boolean> {
+    return this.behaviour.updatesAllocatable && rejectOverLimit(this, pod, missing);
   }
 
   private isHousekeeping = false;

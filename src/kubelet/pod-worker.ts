@@ -44,8 +44,8 @@ export interface PodWorkerHost {
   readonly configuration: KubeletConfiguration;
   changed(): void;
   watchStats(pod: Pod): void;
-  /** Whether the pod was rejected because the node is full. */
-  rejects(pod: Pod): Promise<boolean>;
+  /** Whether the pod was rejected because the node is full. `missing`: what of its volumes is not there, and why. */
+  rejects(pod: Pod, missing: string): Promise<boolean>;
 }
 
 /** What the kubelet does for one pod, from when it was assigned to the node until it is gone (pkg/kubelet/pod_workers.go). */
@@ -164,7 +164,7 @@ export class PodWorker {
           about: keyOfObject(pod.meta),
           text: `Unable to attach or mount volumes for pod; skipping pod: ${text}`,
         });
-      if (errors.length === 0) await kubelet.rejects(pod);
+      if (errors.length === 0) await kubelet.rejects(pod, text);
       return false;
     }
     if (!pod.containersRunning) {

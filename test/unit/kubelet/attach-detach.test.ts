@@ -99,6 +99,14 @@ spec: {nodeAllocatableUpdatePeriodSeconds: 10}
     expect(gaps.length).toBeGreaterThanOrEqual(12);
     expect((gaps[2] ?? 0) - (gaps[1] ?? 0)).toBe(10_000);
     expect(played.outcome.standings[0]?.state).toBe('Failed: VolumeAttachmentLimitExceeded');
+    expect(
+      eventsOf(played, 'VolumeAttachmentLimitExceeded').map(({ type, message }) => [type, message]),
+    ).toEqual([
+      [
+        'Warning',
+        'Node has reached its volume attachment limit, rejecting pod. unmounted volumes=[data], unattached volumes=[data], failed to process volumes=[]: context deadline exceeded',
+      ],
+    ]);
   });
 
   test.each([
