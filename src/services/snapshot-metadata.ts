@@ -8,6 +8,8 @@ import { findSnapshot } from './resolve';
 
 /** Tuples in one message when the client does not say. */
 const DEFAULT_RESULTS = 256;
+/** Tuples in one message at most, whatever the client takes: gRPC takes messages of 4 MiB, and a tuple has up to 24 bytes. */
+const MOST_RESULTS = 65_536;
 /** Granularity of a comparison; the file systems' own block size. */
 const BLOCK_BYTES = 4096;
 
@@ -70,7 +72,7 @@ async function* messages(
   signal: AbortSignal,
 ): AsyncGenerator<Message> {
   const size = BigInt(snapshot.sizeBytes);
-  const most = maxResults > 0 ? maxResults : DEFAULT_RESULTS;
+  const most = Math.min(maxResults > 0 ? maxResults : DEFAULT_RESULTS, MOST_RESULTS);
   const message = (tuples: { byte_offset: string; size_bytes: string }[]): Message => ({
     block_metadata_type: BlockMetadataType.VARIABLE_LENGTH,
     volume_capacity_bytes: snapshot.sizeBytes,
