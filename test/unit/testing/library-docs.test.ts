@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import * as path from 'node:path';
 import { transformSync } from '@swc/core';
 import { type FakeCsi, startFakeCsi } from '../../../src';
@@ -28,7 +28,8 @@ async function startMyComponent(endpoint: string): Promise<void> {
     node_id: 'node-1',
     volume_capability,
   });
-  const staging_target_path = path.dirname(endpoint.replace('unix://', ''));
+  const staging_target_path = path.join(path.dirname(endpoint.replace('unix://', '')), 'staging');
+  mkdirSync(staging_target_path);
   const stage = () =>
     client.NodeStageVolume({ volume_id, staging_target_path, volume_capability, publish_context });
   await stage().catch(stage);
