@@ -12,7 +12,7 @@ export const AT = {
   RECURSIVE: 0x8000,
 } as const;
 
-/** open(2) flags. Node knows the two whose numbers differ between x64 and arm64. */
+/** open(2) flags. Node knows those whose numbers differ between x64 and arm64. */
 export const O = {
   RDONLY: 0,
   WRONLY: 1,
@@ -22,6 +22,8 @@ export const O = {
   NONBLOCK: 0o4000,
   CLOEXEC: 0o2000000,
   PATH: 0o10000000,
+  /** __O_TMPFILE with O_DIRECTORY, without which no kernel takes it. */
+  TMPFILE: 0o20000000 | constants.O_DIRECTORY,
   DIRECTORY: constants.O_DIRECTORY,
   NOFOLLOW: constants.O_NOFOLLOW,
 } as const;

@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import * as fs from 'node:fs/promises';
 import * as path from 'node:path';
+import { errnoOf } from '../../util/files';
 import { HostError } from '../host';
-import { isErrno, type Libc } from '../libc';
+import { isErrno, type Libc, O } from '../libc';
 import { type DiskReader, larger, readFully, smaller } from '../probe';
 import { EXT_SUPERBLOCK_OFFSET, EXT_SUPERBLOCK_SIZE, parseExt } from '../probe/ext';
 import { dataExtents, nonZeroExtents } from './disks-extents';
@@ -69,13 +70,11 @@ export function createExt4Templates(deps: { libc: Libc; cacheDir: string; runToo
     }
   }
 
-  /** An mkfs' result in a file that has lost its name already: whatever becomes of this process, nothing is left. */
+  /** An mkfs' result in a file that has no name: whatever becomes of this process, nothing is left. */
   async function withMade<T>(sizeBytes: bigint, use: (template: Ext4Template) => Promise<T>): Promise<T> {
     await fs.mkdir(deps.cacheDir, { recursive: true });
-    const name = path.join(deps.cacheDir, `ext4-template-${randomBytes(8).toString('hex')}`);
-    const handle = await fs.open(name, 'wx+', 0o600);
+    const handle = await openNameless(deps.cacheDir);
     try {
-      await fs.unlink(name);
       await mkfsAsKnown(handle, sizeBytes);
       return await use(await templateOf(libc, handle, sizeBytes));
     } finally {
@@ -103,6 +102,22 @@ export function createExt4Templates(deps: { libc: Libc; cacheDir: string; runToo
     use: async (sizeBytes, use) =>
       sizeBytes > LARGEST_KEPT ? withMade(sizeBytes, use) : use(await shared(sizeBytes)),
   };
+}
+
+async function openNameless(folder: string): Promise<fs.FileHandle> {
+  try {
+    return await fs.open(folder, O.TMPFILE | O.RDWR, 0o600);
+  } catch (error) {
+    // Not every filesystem has O_TMPFILE (open(2)); a kernel without it opens the folder.
+    if (!['EOPNOTSUPP', 'ENOTSUP', 'EISDIR', 'EINVAL', 'ENOENT'].includes(errnoOf(error) ?? '')) throw error;
+  }
+  const name = path.join(folder, `ext4-template-${randomBytes(8).toString('hex')}`);
+  const handle = await fs.open(name, 'wx+', 0o600);
+  await fs.unlink(name).catch(async (error) => {
+    await handle.close();
+    throw error;
+  });
+  return handle;
 }
 
 async function evict(kept: Map<bigint, Promise<KeptTemplate>>): Promise<void> {

@@ -4,6 +4,7 @@ import { HostError } from '../../../src/host/host';
 import { createLibc } from '../../../src/host/libc';
 import { createFilesystems } from '../../../src/host/linux/filesystems';
 import { createToolRunner, type ToolRun } from '../../../src/host/linux/filesystems-tools';
+import { until } from '../../support/until';
 import { checkExt4, eachOnMachine, type Machine, run, testWith } from './filesystems-machine';
 
 const KIB = 1024n;
@@ -197,4 +198,25 @@ ext4Test('what is not a blank file of sufficient size is refused and left as it 
   await expect(filesystems.format(file, 'ext4', { label })).rejects.toMatchObject({ errno: 'EINVAL' });
   await expect(filesystems.format(machine.folder, 'ext4')).rejects.toMatchObject({ errno: 'EISDIR' });
   await expect(filesystems.format(machine.at('nowhere'), 'ext4')).rejects.toMatchObject({ errno: 'ENOENT' });
+});
+
+ext4Test('nothing in the cache folder has a name at any moment, so that a kill leaves nothing', async () => {
+  const { filesystems } = counted();
+  const folder = machine.at('counted');
+  fs.mkdirSync(folder);
+  const seen: (string | null)[] = [];
+  const watcher = fs.watch(folder, (_event, name) => seen.push(name));
+  try {
+    const file = machine.at('disk');
+    fs.writeFileSync(file, '');
+    fs.truncateSync(file, Number(16n * MIB));
+    await filesystems.format(file, 'ext4');
+    fs.writeFileSync(path.join(folder, 'last'), '');
+    // The kernel tells of what happened in its order.
+    await until('the last name is told of', () => seen.includes('last'));
+    // A file without a name is told of by its inode, as #123.
+    expect(seen.filter((name) => !/^#\d+$/.test(name ?? ''))).toEqual(seen.filter((name) => name === 'last'));
+  } finally {
+    watcher.close();
+  }
 });
