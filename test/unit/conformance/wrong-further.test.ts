@@ -1,0 +1,4 @@
+import { findsEach } from './judge';
+import { furtherMutations } from './mutations/further';
+
+findsEach(furtherMutations);

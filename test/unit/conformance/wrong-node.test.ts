@@ -1,0 +1,4 @@
+import { findsEach } from './judge';
+import { nodeMutations } from './mutations/node';
+
+findsEach(nodeMutations);
