@@ -2,11 +2,19 @@
 'use strict';
 
 require('./lib/node-version.cjs').requireNode(`${__dirname}/..`);
-require('../test/support/typescript-hook.cjs');
 
-const { main } = require('../test/model/long-run.ts');
+const path = require('node:path');
 
-main(process.argv.slice(2)).then(
+const { prepareOrExit } = require('./lib/prepare.cjs');
+
+async function run() {
+  await prepareOrExit(path.join(__dirname, '..'));
+  require('../test/support/typescript-hook.cjs');
+  const { main } = require('../test/model/long-run.ts');
+  return main(process.argv.slice(2));
+}
+
+run().then(
   (code) => process.exit(code),
   (error) => {
     console.error(error);
