@@ -74,6 +74,8 @@ async function build(root, { say, children }) {
     cwd: root,
   });
   if (status !== 0) throw new PrepareError(`tsc failed with status ${status}`, output);
+  // npm makes it so when it links the program, which was not there yet then: npx would be refused.
+  fs.chmodSync(path.join(root, 'dist/cli/main.js'), 0o755);
   const stamp = path.join(root, 'dist/.built');
   fs.writeFileSync(stamp, '');
   fs.utimesSync(stamp, began, began);
