@@ -16,6 +16,7 @@ import { keyOfObject, type Pod } from './objects';
 import { cleanUpOrphans } from './orphans';
 import { CsiPlugin } from './pluginmanager/csi-plugin';
 import { NodeInfoManager } from './pluginmanager/node-info-manager';
+import { pluginHandlers } from './pluginmanager/plugin-handlers';
 import { PluginManager } from './pluginmanager/plugin-manager';
 import type { PluginsFolder } from './pluginmanager/plugins-folder';
 import { PodSources } from './pod-sources';
@@ -116,9 +117,8 @@ export class Kubelet implements PodWorkerHost {
       signal,
       folder: plugins,
       calls: callsOf((socket = '') => plugins.connect(socket)),
-      handler: this.csi,
+      handlers: pluginHandlers(this.csi, this.behaviour),
       retriesRegistration: this.behaviour.retriesRegistration,
-      handlesDra: this.behaviour.handlesDra,
     });
     this.asw = new ActualStateOfWorld((volume, text) => {
       timeline.add({ who: 'kubelet', node: nodeName, kind: 'state', about: volume.spec.specName, text });

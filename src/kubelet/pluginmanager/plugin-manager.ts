@@ -5,7 +5,7 @@ import { ExponentialBackoff } from '../exponential-backoff';
 import { Loop } from '../loop';
 import type { Timeline } from '../timeline/timeline';
 import { goDuration } from '../volumemanager/operation-executor';
-import type { CsiPlugin } from './csi-plugin';
+import type { PluginHandlers } from './plugin-handlers';
 import type { PluginSocket, PluginsFolder } from './plugins-folder';
 import { type RegisteredPlugin, registerPlugin } from './register-plugin';
 
@@ -17,11 +17,9 @@ export interface PluginManagerOptions {
   readonly folder: PluginsFolder;
   /** On registration sockets. */
   readonly calls: CsiCalls;
-  readonly handler: CsiPlugin;
+  readonly handlers: PluginHandlers;
   /** The kubelet itself tries again to register a plugin that it had added before something failed. */
   readonly retriesRegistration: boolean;
-  /** It has a handler of DRA plugins. */
-  readonly handlesDra: boolean;
 }
 
 /** What is done about one socket's path, and what came of it. */
@@ -84,7 +82,7 @@ export class PluginManager {
 
   /** @returns when it has to look again whatever happens */
   private reconcile(): number | undefined {
-    const { folder, handler } = this.options;
+    const { folder } = this.options;
     const desired = new Map(folder.sockets().map((socket) => [socket.path, socket]));
     const moments: (number | undefined)[] = [];
     for (const plugin of [...this.actual.values()]) {
@@ -92,7 +90,7 @@ export class PluginManager {
       if (desired.get(path)?.made === made) continue;
       const unregister = async () => {
         this.remove(plugin);
-        if (plugin.type === 'CSIPlugin') handler.deregisterPlugin(plugin.name);
+        plugin.handler.deregisterPlugin(plugin.name);
       };
       moments.push(this.run(path, unregister));
     }

@@ -5,6 +5,7 @@ import type { NodeObject } from '../../../src/kubelet/objects';
 import { CsiPlugin } from '../../../src/kubelet/pluginmanager/csi-plugin';
 import { NodeDriverRegistrar } from '../../../src/kubelet/pluginmanager/node-driver-registrar';
 import { NodeInfoManager } from '../../../src/kubelet/pluginmanager/node-info-manager';
+import { pluginHandlers } from '../../../src/kubelet/pluginmanager/plugin-handlers';
 import { PluginManager } from '../../../src/kubelet/pluginmanager/plugin-manager';
 import { PluginsFolder } from '../../../src/kubelet/pluginmanager/plugins-folder';
 import { Seeded } from '../../../src/kubelet/seeded';
@@ -66,8 +67,9 @@ function start(
     .run()
     .catch(() => undefined);
   const nodeInfo = new NodeInfoManager({ api, timeline, nodeName: 'node-1' });
-  const handler = new CsiPlugin({ calls: kubelet, nodeInfo, signal, registered: () => undefined });
-  new PluginManager({ ...common, folder, calls: sockets, handler, retriesRegistration, handlesDra: true });
+  const plugin = new CsiPlugin({ calls: kubelet, nodeInfo, signal, registered: () => undefined });
+  const handlers = pluginHandlers(plugin, { handlesDra: true });
+  new PluginManager({ ...common, folder, calls: sockets, handlers, retriesRegistration });
 }
 
 const asked = (method: string) =>
