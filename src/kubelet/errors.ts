@@ -58,6 +58,11 @@ export function rpcErrorText(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
+/** A call that failed on the way of a step: `text` says what was being done, and the class is what the step makes of it, whatever the code. */
+export function failedCall(errorClass: ErrorClass, text: string, error: unknown): StepError {
+  return new StepError(errorClass, `${text}: ${rpcErrorText(error)}`, stepErrorOf(error).code);
+}
+
 /** An answer of NodeStageVolume, NodePublishVolume or NodeExpandVolume as the step that failed with it. */
 export function stepErrorOf(error: unknown): StepError {
   if (error instanceof StepError) return error;

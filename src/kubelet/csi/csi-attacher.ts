@@ -1,5 +1,5 @@
 import * as fs from 'node:fs';
-import { csiText, isFinalError, rpcErrorText, StepError, stepErrorOf } from '../errors';
+import { csiText, failedCall, isFinalError, rpcErrorText, StepError, stepErrorOf } from '../errors';
 import { ensureKubeletFolder } from '../folders';
 import { readVolData, VOL_DATA_FILE, writeVolData } from '../vol-data';
 import type { VolumeSpec } from '../volumemanager/spec';
@@ -67,12 +67,8 @@ export async function groupFor(
   doing: string,
 ): Promise<string> {
   const delegated = await nodeHas(env.calls, context, 'VOLUME_MOUNT_GROUP').catch((error) => {
-    throw new StepError(
-      'transient',
-      csiText(
-        `${doing} failed to determine if the node service has VOLUME_MOUNT_GROUP capability: ${rpcErrorText(error)}`,
-      ),
-    );
+    const text = `${doing} failed to determine if the node service has VOLUME_MOUNT_GROUP capability`;
+    throw failedCall('transient', csiText(text), error);
   });
   return delegated && fsGroup !== undefined ? String(fsGroup) : '';
 }
@@ -116,12 +112,13 @@ export async function unmountDevice(env: NodeEnvironment, spec: VolumeSpec): Pro
     'attacher.UnmountDevice failed to create newCsiDriverClient',
   );
   const stages = await nodeHas(calls, context, 'STAGE_UNSTAGE_VOLUME').catch((error) => {
-    throw unmountError('check whether STAGE_UNSTAGE_VOLUME set', error);
+    const text = 'attacher.UnmountDevice failed to check whether STAGE_UNSTAGE_VOLUME set';
+    throw failedCall('uncertain', csiText(text), error);
   });
   if (stages) {
     const request = { volume_id: volumeHandle, staging_target_path: staging };
     await calls.call('NodeUnstageVolume', request, context).catch((error) => {
-      throw unmountError('', error);
+      throw failedCall('uncertain', csiText('attacher.UnmountDevice failed'), error);
     });
   }
   const removed = await removeMountDir(mounts, staging).catch((error: Error) => {
@@ -132,12 +129,6 @@ export async function unmountDevice(env: NodeEnvironment, spec: VolumeSpec): Pro
     return undefined;
   }
   return `something is still mounted at ${staging}: it was left, and nobody will look there again`;
-}
-
-function unmountError(doing: string, error: unknown): StepError {
-  const failed = doing === '' ? 'failed' : `failed to ${doing}`;
-  const text = csiText(`attacher.UnmountDevice ${failed}: ${rpcErrorText(error)}`);
-  return new StepError('uncertain', text, stepErrorOf(error).code);
 }
 
 function said(env: NodeEnvironment, spec: VolumeSpec, text: string): void {

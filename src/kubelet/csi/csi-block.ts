@@ -1,7 +1,7 @@
 import * as fs from 'node:fs';
 import * as path from 'node:path';
 import { errnoOf, namesIn } from '../../util/files';
-import { csiText, rpcErrorText, StepError, stepErrorOf } from '../errors';
+import { csiText, failedCall, StepError, stepErrorOf } from '../errors';
 import { ensureKubeletFolder } from '../folders';
 import type { Pod } from '../objects';
 import { loadVolData, VOL_DATA_FILE, writeVolData } from '../vol-data';
@@ -44,13 +44,8 @@ export async function setUpDevice(env: NodeEnvironment, spec: VolumeSpec): Promi
   const { paths, calls } = env;
   const stages = await nodeHas(calls, context, 'STAGE_UNSTAGE_VOLUME').catch((error) => {
     // Wrapped as a plain error on its way: it counts as final whatever its code.
-    throw new StepError(
-      'final',
-      csiText(
-        `blockMapper.stageVolumeForBlock failed to check STAGE_UNSTAGE_VOLUME capability: ${rpcErrorText(error)}`,
-      ),
-      stepErrorOf(error).code,
-    );
+    const text = 'blockMapper.stageVolumeForBlock failed to check STAGE_UNSTAGE_VOLUME capability';
+    throw failedCall('final', csiText(text), error);
   });
   if (!stages) return;
   const staging = paths.blockStaging(spec.specName);
@@ -148,7 +143,7 @@ export async function unmapPodDevice(
   );
   const request = { volume_id: volumeHandle, target_path: env.paths.blockTarget(spec.specName, podUid) };
   await env.calls.call('NodeUnpublishVolume', request, context).catch((error) => {
-    throw undoError('blockMapper.unpublishVolumeForBlock failed', error);
+    throw failedCall('uncertain', csiText('blockMapper.unpublishVolumeForBlock failed'), error);
   });
 }
 
@@ -168,20 +163,16 @@ export async function tearDownDevice(env: NodeEnvironment, spec: VolumeSpec): Pr
     );
     const request = { volume_id: volumeHandle, staging_target_path: staging };
     const stages = await nodeHas(calls, context, 'STAGE_UNSTAGE_VOLUME').catch((error) => {
-      const doing = 'blockMapper.unstageVolumeForBlock failed to check STAGE_UNSTAGE_VOLUME capability';
-      throw undoError(doing, error);
+      const text = 'blockMapper.unstageVolumeForBlock failed to check STAGE_UNSTAGE_VOLUME capability';
+      throw failedCall('uncertain', csiText(text), error);
     });
     if (stages)
       await calls.call('NodeUnstageVolume', request, context).catch((error) => {
-        throw undoError('blockMapper.unstageVolumeForBlock failed', error);
+        throw failedCall('uncertain', csiText('blockMapper.unstageVolumeForBlock failed'), error);
       });
   }
   await cleanUpDeviceFiles(env, spec);
   said(env, spec, `removed ${staging} and ${paths.blockVolume(spec.specName)}`);
-}
-
-function undoError(doing: string, error: unknown): StepError {
-  return new StepError('uncertain', csiText(`${doing}: ${rpcErrorText(error)}`), stepErrorOf(error).code);
 }
 
 /** csi_block.go, cleanupOrphanDeviceFiles: what still holds something stays, and is an error. @throws Error */

@@ -1,5 +1,5 @@
 import * as path from 'node:path';
-import { csiText, rpcErrorText, StepError, stepErrorOf } from '../errors';
+import { csiText, failedCall, StepError, stepErrorOf } from '../errors';
 import { ensureKubeletFolder } from '../folders';
 import type { Pod } from '../objects';
 import { TOKENS_KEY } from '../service-account-tokens';
@@ -41,13 +41,8 @@ export async function setUp(
   if (isPersistent)
     stages = await nodeHas(calls, context, 'STAGE_UNSTAGE_VOLUME').catch((error) => {
       // Wrapped as a plain error on its way: it counts as final whatever its code.
-      throw new StepError(
-        'final',
-        csiText(
-          `mounter.SetUpAt failed to check for STAGE_UNSTAGE_VOLUME capability: ${rpcErrorText(error)}`,
-        ),
-        stepErrorOf(error).code,
-      );
+      const text = 'mounter.SetUpAt failed to check for STAGE_UNSTAGE_VOLUME capability';
+      throw failedCall('final', csiText(text), error);
     });
   const publishContext = isPersistent
     ? publishContextOf(env, spec, () => csiText('mounter.SetUpAt failed to fetch publishContext: '))
@@ -192,8 +187,7 @@ export async function tearDown(
   const target = env.paths.target(podUid, spec.specName);
   const request = { volume_id: volumeHandle, target_path: target };
   await env.calls.call('NodeUnpublishVolume', request, context).catch((error) => {
-    const text = csiText(`Unmounter.TearDownAt failed: ${rpcErrorText(error)}`);
-    throw new StepError('uncertain', text, stepErrorOf(error).code);
+    throw failedCall('uncertain', csiText('Unmounter.TearDownAt failed'), error);
   });
   const removed = await removeMountDir(env.mounts, target).catch((error: Error) => {
     throw new Error(csiText(`Unmounter.TearDownAt failed to clean mount dir [${target}]: ${error.message}`));

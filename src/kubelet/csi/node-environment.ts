@@ -29,13 +29,10 @@ export interface NodeEnvironment {
  * One context of two minutes for all calls of a step.
  * @throws StepError transient when the driver is not registered; `doing` begins its text
  */
-export function openStep(env: NodeEnvironment, spec: VolumeSpec, doing: string): CallContext {
+export function openStep(env: NodeEnvironment, spec: VolumeSpec, doing?: string): CallContext {
   if (env.isRegistered(spec.driver)) return env.calls.context(CSI_TIMEOUT_MS, spec.specName, spec.driver);
-  throw new StepError('transient', `${csiText(doing)}: ${notRegistered(spec.driver)}`);
-}
-
-export function notRegistered(driver: string): string {
-  return `driver name ${driver} not found in the list of registered CSI drivers`;
+  const text = `driver name ${spec.driver} not found in the list of registered CSI drivers`;
+  throw new StepError('transient', doing === undefined ? text : `${csiText(doing)}: ${text}`);
 }
 
 /** From the API server each time, never from a cache. `doing` begins the text. @throws StepError transient */

@@ -1,14 +1,12 @@
 import { Code } from '../../csi/status';
-import { CSI_TIMEOUT_MS } from '../constants';
 import { rpcErrorText, StepError, stepErrorOf } from '../errors';
 import type { Events } from '../events';
 import type { PersistentVolume, PersistentVolumeClaim, Pod } from '../objects';
 import type { AttachedVolume } from '../volumemanager/actual-state-of-world';
 import type { VolumeSpec } from '../volumemanager/spec';
-import type { CallContext } from './calls';
 import { blockCapability, mountCapability, nodeHas } from './capabilities';
 import { multiWriterOf } from './csi-attacher';
-import { type NodeEnvironment, notRegistered, readSecret } from './node-environment';
+import { type NodeEnvironment, openStep, readSecret } from './node-environment';
 
 type ExpandEnvironment = NodeEnvironment & { readonly events: Events };
 
@@ -144,7 +142,7 @@ async function nodeExpand(
 ): Promise<void> {
   const { calls, paths } = env;
   const isBlock = spec.volumeMode === 'Block';
-  const context = openClient(env, spec);
+  const context = openStep(env, spec);
   const has = await nodeHas(calls, context, 'EXPAND_VOLUME').catch((error) => {
     // Wrapped as a plain error on its way: it counts as final whatever its code.
     throw new StepError(
@@ -188,12 +186,6 @@ async function nodeExpand(
       code,
     );
   }
-}
-
-/** @throws StepError transient */
-function openClient(env: ExpandEnvironment, spec: VolumeSpec): CallContext {
-  if (env.isRegistered(spec.driver)) return env.calls.context(CSI_TIMEOUT_MS, spec.specName, spec.driver);
-  throw new StepError('transient', notRegistered(spec.driver));
 }
 
 /** @throws StepError when the claim's status cannot be written */
