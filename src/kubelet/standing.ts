@@ -166,13 +166,9 @@ export class Standings {
     const mounted = known?.pods.get(pod.meta.uid);
     const mount = mounted?.state ?? 'NotMounted';
     const state = `${subject}: device ${known?.device ?? 'NotMounted'}, pod mount ${mount}`;
-    const name = keyOfObject(pod.meta);
     const operation = kubelet.executor
       .all()
-      .find(
-        ({ key, about }) =>
-          key.volume === uniqueName && (!/ (for|of) /.test(about) || about.split(/ for | of /)[1] === name),
-      );
+      .find(({ key, podUid = pod.meta.uid }) => key.volume === uniqueName && podUid === pod.meta.uid);
     const said = operation ? [describe(operation, this.timeline, kubelet.clock.now())] : [];
     if (!pod.terminated) {
       const idle =

@@ -25,6 +25,8 @@ export interface Operation {
   readonly key: OperationKey;
   /** For people: the volume's and the pod's name. */
   readonly about: string;
+  /** Of the pod that it is done for, where it is one pod's; the key says which operations exclude each other. */
+  readonly podUid?: string;
   /** Throws what it failed with. */
   run(): Promise<void>;
 }
@@ -34,6 +36,7 @@ export interface OperationState {
   readonly key: OperationKey;
   name: OperationName;
   about: string;
+  podUid: string | undefined;
   isPending: boolean;
   startedAt: number;
   backoff: ExponentialBackoff;
@@ -94,6 +97,7 @@ export class OperationExecutor {
       key: operation.key,
       name: operation.name,
       about: operation.about,
+      podUid: operation.podUid,
       isPending: true,
       startedAt: now,
       backoff: new ExponentialBackoff(),
@@ -102,6 +106,8 @@ export class OperationExecutor {
     };
     if (before && !same) this.remove(before);
     if (!same) this.operations.push(state);
+    state.about = operation.about;
+    state.podUid = operation.podUid;
     state.isPending = true;
     state.startedAt = now;
     void this.run(operation, state);

@@ -77,6 +77,7 @@ export class Reconciler {
       name: isBlock(mounted.spec) ? 'unmap_volume' : 'volume_unmount',
       key: { volume: volume.uniqueName, podUid: mounted.podUid },
       about: `${mounted.spec.specName} of ${mounted.podName}`,
+      podUid: mounted.podUid,
       run: () => (isBlock(mounted.spec) ? unmapVolume : unmountVolume)(env, volume, mounted, data),
     });
   }
@@ -99,6 +100,7 @@ export class Reconciler {
       name: 'verify_controller_attached_volume',
       key: { volume: wanted.uniqueName, podUid: '' },
       about: `${wanted.spec.specName} for ${keyOfObject(pod.pod.meta)}`,
+      podUid: pod.pod.meta.uid,
       run: () => {
         if (verifyControllerAttached(env, pod, wanted.reportedInUse) === undefined) this.again = true;
       },
@@ -117,6 +119,7 @@ export class Reconciler {
         // On the volume as a whole: devices are mounted one at a time.
         key: { volume: wanted.uniqueName, podUid: '' },
         about,
+        podUid: pod.pod.meta.uid,
         run: () => (isBlock(wanted.spec) ? mapVolume : mountVolume)(env, volume, pod),
       });
       return;
@@ -138,6 +141,7 @@ export class Reconciler {
       name: 'volume_fs_resize',
       key: { volume: wanted.uniqueName, podUid: '' },
       about,
+      podUid: pod.pod.meta.uid,
       run: async () => {
         await expandOnNode(env, volume, pod.spec, pod.pod, claim).catch((error) => {
           const doing = 'NodeExpandVolume.NodeExpandVolume failed';
