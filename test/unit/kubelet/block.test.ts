@@ -1,7 +1,17 @@
 import * as fs from 'node:fs';
 import { tmpdir } from 'node:os';
 import * as path from 'node:path';
-import { answers, callsOf, eventsOf, type Played, play, rules, STORAGE_CLASS, work } from './harness';
+import {
+  answers,
+  callsOf,
+  eventsOf,
+  type Played,
+  play,
+  rules,
+  STORAGE_CLASS,
+  staticVolume,
+  work,
+} from './harness';
 
 const CLAIM = `
 apiVersion: v1
@@ -190,16 +200,9 @@ describe('failures', () => {
 });
 
 test('a secret that is not there is final for a kubelet 1.32 and open for 1.36', async () => {
-  const manifests = `
-apiVersion: v1
-kind: PersistentVolume
-metadata: {name: pv-1}
-spec:
-  capacity: {storage: 1Gi}
-  accessModes: [ReadWriteOnce]
-  volumeMode: Block
-  csi: {driver: fake.csi.test, volumeHandle: static-1, volumeAttributes: {size: 1Gi}, nodeStageSecretRef: {name: key}}
----${CLAIM.replace('storageClassName: fake', 'storageClassName: ""')}${pod('db')}`;
+  const manifests =
+    staticVolume({ spec: 'volumeMode: Block', csi: ', nodeStageSecretRef: {name: key}', claim: CLAIM }) +
+    pod('db');
   const why = async (version: '1.32' | '1.36') =>
     (await play(manifests, 'create; wait event FailedMapVolume', { version })).outcome.standings[0]?.why[0];
   expect(await why('1.32')).toMatch(/final: the kubelet forgets the stage/);

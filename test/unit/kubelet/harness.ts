@@ -116,6 +116,20 @@ metadata: {name: data}
 spec: {storageClassName: fake, accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}
 ---`;
 
+/** A PersistentVolume that nobody provisioned, and a claim for it. `csi` begins with a comma, `spec` is a line of its own. */
+export function staticVolume({ csi = '', spec = '', claim = CLAIM } = {}): string {
+  return `
+apiVersion: v1
+kind: PersistentVolume
+metadata: {name: pv-1}
+spec:
+  capacity: {storage: 1Gi}
+  accessModes: [ReadWriteOnce]
+  ${spec}
+  csi: {driver: fake.csi.test, volumeHandle: static-1, volumeAttributes: {size: 1Gi}${csi}}
+---${claim.replace('storageClassName: fake', 'storageClassName: ""')}`;
+}
+
 export function pod(name: string, spec = ''): string {
   return `
 apiVersion: v1

@@ -1,4 +1,4 @@
-import { answers, CLAIM, callsOf, eventsOf, ONE_POD, play, pod, rules, work } from './harness';
+import { answers, callsOf, eventsOf, ONE_POD, play, pod, rules, staticVolume, work } from './harness';
 
 /** Knobs of a driver at the attach, by the numbers of docs/rehearsal.md. */
 
@@ -69,15 +69,7 @@ describe('a plugin that does not serve Controller', () => {
       '{name: none, match: {rpc: ControllerGetCapabilities}, then: [{error: UNIMPLEMENTED}]}',
       `{name: said, match: {rpc: GetPluginCapabilities}, then: [{respond: {merge: {capabilities: ${services}}}}]}`,
     );
-  const VOLUME = `
-apiVersion: v1
-kind: PersistentVolume
-metadata: {name: pv-1}
-spec:
-  capacity: {storage: 1Gi}
-  accessModes: [ReadWriteOnce]
-  csi: {driver: fake.csi.test, volumeHandle: static-1, volumeAttributes: {size: 1Gi}}
----${CLAIM.replace('storageClassName: fake', 'storageClassName: ""')}${pod('web')}`;
+  const VOLUME = staticVolume() + pod('web');
 
   test('is attached by the external-attacher without a call', async () => {
     const steps = 'create; wait state data attached; wait calls NodeStageVolume; delete; wait clean';

@@ -1,7 +1,7 @@
 import type { ManifestProblems } from '../../../src/kubelet/manifests/problems';
 import { readManifests } from '../../../src/kubelet/manifests/read';
 import { volumeAttachmentName } from '../../../src/kubelet/names';
-import { CLAIM, callsOf, play, pod, STORAGE_CLASS } from './harness';
+import { CLAIM, callsOf, play, pod, STORAGE_CLASS, staticVolume } from './harness';
 
 function problemsOf(text: string): string[] {
   try {
@@ -154,15 +154,7 @@ status: {phase: Bound}
 });
 
 describe('a VolumeAttachment', () => {
-  const volume = `
-apiVersion: v1
-kind: PersistentVolume
-metadata: {name: pv-1}
-spec:
-  capacity: {storage: 1Gi}
-  accessModes: [ReadWriteOnce]
-  csi: {driver: fake.csi.test, volumeHandle: static-1, volumeAttributes: {size: 1Gi}}
----${CLAIM.replace('storageClassName: fake', 'storageClassName: ""')}${pod('web')}`;
+  const volume = staticVolume() + pod('web');
   const attachment = (name: string, status = '') => `
 apiVersion: storage.k8s.io/v1
 kind: VolumeAttachment

@@ -1,4 +1,4 @@
-import { answers, CLAIM, callsOf, eventsOf, ONE_POD, play, pod, rules, work } from './harness';
+import { answers, callsOf, eventsOf, ONE_POD, play, pod, rules, staticVolume, work } from './harness';
 
 const RUNNING = 'create; wait running; advance 15s';
 
@@ -123,15 +123,7 @@ describe('the kubelet restarts', () => {
   });
 
   test('a folder that a mount left without vol_data.json, for want of a secret, cannot be taken up', async () => {
-    const manifests = `
-apiVersion: v1
-kind: PersistentVolume
-metadata: {name: pv-1}
-spec:
-  capacity: {storage: 1Gi}
-  accessModes: [ReadWriteOnce]
-  csi: {driver: fake.csi.test, volumeHandle: static-1, volumeAttributes: {size: 1Gi}, nodePublishSecretRef: {name: key}}
----${CLAIM.replace('storageClassName: fake', 'storageClassName: ""')}${pod('web')}`;
+    const manifests = staticVolume({ csi: ', nodePublishSecretRef: {name: key}' }) + pod('web');
     const played = await play(
       manifests,
       'create; wait state pv-1 staged; advance 1s; kubelet restart; advance 1s',

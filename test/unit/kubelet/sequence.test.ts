@@ -2,21 +2,11 @@ import { createHash } from 'node:crypto';
 import * as fs from 'node:fs';
 import { tmpdir } from 'node:os';
 import * as path from 'node:path';
-import { CLAIM, callsOf, eventsOf, ONE_POD, play, pod, STORAGE_CLASS, work } from './harness';
+import { CLAIM, callsOf, eventsOf, ONE_POD, play, pod, STORAGE_CLASS, staticVolume, work } from './harness';
 
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
 const capabilities = (count: number) => Array.from({ length: count }, () => 'NodeGetCapabilities OK');
 
-const STATIC_VOLUME = (more: string) => `
-apiVersion: v1
-kind: PersistentVolume
-metadata: {name: pv-1}
-spec:
-  capacity: {storage: 1Gi}
-  accessModes: [ReadWriteOnce]
-  csi: {driver: fake.csi.test, volumeHandle: static-1, volumeAttributes: {size: 1Gi}${more}}
----`;
-const STATIC_CLAIM = CLAIM.replace('storageClassName: fake', 'storageClassName: ""');
 const driver = (spec: string) => `
 apiVersion: storage.k8s.io/v1
 kind: CSIDriver
@@ -183,7 +173,7 @@ describe('variants', () => {
   });
 
   test('attachRequired: false: no VolumeAttachment, no volumesInUse, no ten seconds', async () => {
-    const manifests = driver('attachRequired: false') + STATIC_VOLUME('') + STATIC_CLAIM + pod('web');
+    const manifests = driver('attachRequired: false') + staticVolume() + pod('web');
     const played = await play(manifests, 'create; wait running within 3s; delete; wait clean');
     expect(played.outcome.passed).toBe(true);
     expect(callsOf(played, 'ControllerPublishVolume')).toEqual([]);
@@ -279,7 +269,7 @@ spec:
 
   test('secrets are read from their namespaces; a missing one is no error of the driver', async () => {
     const manifests =
-      STATIC_VOLUME(', nodeStageSecretRef: {name: key, namespace: vault}') + STATIC_CLAIM + pod('web');
+      staticVolume({ csi: ', nodeStageSecretRef: {name: key, namespace: vault}' }) + pod('web');
     const missing = await play(manifests, 'create; wait event FailedMount; assert state data not-staged');
     expect(missing.outcome.passed).toBe(true);
     expect(eventsOf(missing, 'FailedMount')[0]?.message).toBe(

@@ -1,21 +1,12 @@
 import type { KubeletVersion } from '../../../src/kubelet/versions';
-import { answers, CLAIM, callsOf, eventsOf, ONE_POD, type Played, play, pod, rules } from './harness';
+import { answers, callsOf, eventsOf, ONE_POD, type Played, play, pod, rules, staticVolume } from './harness';
 
 /** What people search the web for: each text as the kubelet prints it, to the last sign. */
 
 const CSI = 'kubernetes.io/csi: ';
 const NO_SUCH = 'driver name fake.csi.test not found in the list of registered CSI drivers';
 
-const volume = (secret: string, more = '') => `
-apiVersion: v1
-kind: PersistentVolume
-metadata: {name: pv-1}
-spec:
-  capacity: {storage: 1Gi}
-  accessModes: [ReadWriteOnce]
-  ${more}
-  csi: {driver: fake.csi.test, volumeHandle: static-1, volumeAttributes: {size: 1Gi}, ${secret}}
----${CLAIM.replace('storageClassName: fake', 'storageClassName: ""')}`;
+const volume = (secret: string, spec = '') => staticVolume({ csi: `, ${secret}`, spec });
 
 const failures = (played: Played, reason = 'FailedMount') =>
   eventsOf(played, reason)

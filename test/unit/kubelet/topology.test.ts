@@ -1,4 +1,4 @@
-import { CLAIM, callsOf, eventsOf, play, pod, rules, STORAGE_CLASS } from './harness';
+import { CLAIM, callsOf, eventsOf, play, pod, rules, STORAGE_CLASS, staticVolume } from './harness';
 
 const KEY = 'topology.fake.csi.test/zone';
 /** node-2 is in another zone than node-1. */
@@ -36,18 +36,10 @@ test('the volume’s node affinity is what CreateVolume answered; a pod that com
   expect(answered).toContainEqual(['default']);
 });
 
-const STATIC = (zone: string) => `
-apiVersion: v1
-kind: PersistentVolume
-metadata: {name: pv-1}
-spec:
-  capacity: {storage: 1Gi}
-  accessModes: [ReadWriteOnce]
-  nodeAffinity:
-    required:
-      nodeSelectorTerms: [{matchExpressions: [{key: ${KEY}, operator: In, values: [${zone}]}]}]
-  csi: {driver: fake.csi.test, volumeHandle: static-1, volumeAttributes: {size: 1Gi}}
----${CLAIM.replace('storageClassName: fake', 'storageClassName: ""')}`;
+const STATIC = (zone: string) => {
+  const terms = `[{matchExpressions: [{key: ${KEY}, operator: In, values: [${zone}]}]}]`;
+  return staticVolume({ spec: `nodeAffinity: {required: {nodeSelectorTerms: ${terms}}}` });
+};
 
 test.each([
   ['1.32', 'node(s) had volume node affinity conflict'],
