@@ -14,6 +14,11 @@ function isRoot() {
   return process.getuid?.() === 0;
 }
 
+/** Whether uids are those of the machine: root of another user namespace is none to block devices. */
+function isInitialUserNamespace() {
+  return /^\s*0\s+0\s+4294967295\s*$/.test(fs.readFileSync('/proc/self/uid_map', 'utf8'));
+}
+
 function hasCapability(bit) {
   if (process.platform !== 'linux') return false;
   const effective = /^CapEff:\s*([0-9a-f]+)$/m.exec(fs.readFileSync('/proc/self/status', 'utf8'));
@@ -108,6 +113,7 @@ module.exports = {
   CAP_SYS_RESOURCE,
   findProgram,
   hasCapability,
+  isInitialUserNamespace,
   isRoot,
   leftBehind,
   mounts,

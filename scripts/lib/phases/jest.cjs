@@ -4,7 +4,7 @@
 const fs = require('node:fs');
 const path = require('node:path');
 
-const { isRoot, privateMounts } = require('../machine.cjs');
+const { findProgram, isInitialUserNamespace, isRoot, privateMounts } = require('../machine.cjs');
 const { leftOut, result } = require('./result.cjs');
 
 /** Long enough for a slow machine with a cold cache; a suite that hangs is ended then. */
@@ -78,14 +78,28 @@ function withoutJson(output) {
     .join('\n');
 }
 
+/** Programs that the tests on real filesystems run, or have the driver run: which package has them. */
+const TOOLS = {
+  'mkfs.ext4': 'e2fsprogs',
+  'mkfs.xfs': 'xfsprogs',
+  'mkfs.btrfs': 'btrfs-progs',
+  mkswap: 'util-linux',
+};
+
 /**
  * Real mounts and loop devices: root only, and one file at a time, since the loop devices are the machine's and
  * tests compare the list of them.
  */
 function integration(context, before) {
   if (!isRoot()) return leftOut('real mounts and loop devices need root');
+  if (!isInitialUserNamespace()) return leftOut('root of a user namespace may mount no device');
   if (before.length === 0)
     return leftOut('unshare -m is refused: mounting needs CAP_SYS_ADMIN (and util-linux)');
+  const missing = Object.keys(TOOLS).filter((program) => findProgram(program) === null);
+  if (missing.length > 0) {
+    const packages = [...new Set(missing.map((program) => TOOLS[program]))].join(' ');
+    return leftOut(`${missing.join(', ')} not installed here: apt-get install ${packages}`);
+  }
   return runProject(context, 'integration', { before, args: ['--runInBand'] });
 }
 

@@ -2,10 +2,9 @@ import * as fs from 'node:fs';
 import * as fc from 'fast-check';
 import type { Extent } from '../../../src/host/host';
 import { all, write } from './disks-support';
-import { eachOnMachine, type Machine, testWith } from './filesystems-machine';
+import { eachOnMachine, type Machine } from './filesystems-machine';
 
 const MIB = 1n << 20n;
-const rootTest = testWith();
 
 let machine: Machine;
 eachOnMachine((fresh) => {
@@ -32,7 +31,7 @@ describe('extents and differences of real files', () => {
     return { name, content: fs.readFileSync(name) };
   }
 
-  rootTest('extents are ascending, apart, and hold all that is not zero', async () => {
+  test('extents are ascending, apart, and hold all that is not zero', async () => {
     await fc.assert(
       fc.asyncProperty(file, fc.nat({ max: 210 * BLOCK }), async (shape, from) => {
         const { name, content } = make(machine.at('file'), shape);
@@ -51,7 +50,7 @@ describe('extents and differences of real files', () => {
     );
   });
 
-  rootTest('differences are what comparing every block finds', async () => {
+  test('differences are what comparing every block finds', async () => {
     const blockSizes = fc.constantFrom(512, 4096, 5000, 65536);
     await fc.assert(
       fc.asyncProperty(file, file, blockSizes, async (one, other, blockSize) => {
@@ -78,7 +77,7 @@ describe('extents and differences of real files', () => {
     );
   });
 
-  rootTest('a reader who stops early leaves no descriptor open', async () => {
+  test('a reader who stops early leaves no descriptor open', async () => {
     const open = () => fs.readdirSync('/proc/self/fd').length;
     const name = await machine.disk(64n * MIB);
     for (let index = 0; index < 5; index++) write(name, index << 20, Buffer.from('x'));
@@ -95,7 +94,7 @@ describe('extents and differences of real files', () => {
     expect(open()).toBe(before);
   });
 
-  rootTest('a file that is not there is ENOENT', async () => {
+  test('a file that is not there is ENOENT', async () => {
     const { disks } = machine.host;
     const there = await machine.disk(MIB);
     await expect(all(disks.extents(machine.at('nowhere')))).rejects.toMatchObject({ errno: 'ENOENT' });

@@ -4,10 +4,9 @@ import { HostError } from '../../../src/host/host';
 import { createLibc, type Libc } from '../../../src/host/libc';
 import { createDiskFiles } from '../../../src/host/linux/disks';
 import { all, write } from './disks-support';
-import { eachOnMachine, type Machine, run, testWith } from './filesystems-machine';
+import { eachOnMachine, type Machine, run } from './filesystems-machine';
 
 const MIB = 1n << 20n;
-const rootTest = testWith();
 
 let machine: Machine;
 eachOnMachine((fresh) => {
@@ -22,7 +21,7 @@ const disksWith = (changed: Partial<Libc>) => createDiskFiles({ libc: { ...creat
 const fails = (errno: string) => () => Promise.reject(new HostError(errno, 'test', errno));
 
 describe('ensureSize', () => {
-  rootTest('makes a sparse file, lengthens it and never shortens it', async () => {
+  test('makes a sparse file, lengthens it and never shortens it', async () => {
     const { disks } = machine.host;
     const file = machine.at('file');
     await disks.ensureSize(file, 10n * MIB);
@@ -36,7 +35,7 @@ describe('ensureSize', () => {
     expect(await all(disks.extents(file))).toEqual([{ offset: 0n, length: 4096n }]);
   });
 
-  rootTest('a size the filesystem cannot have is EFBIG and leaves no file', async () => {
+  test('a size the filesystem cannot have is EFBIG and leaves no file', async () => {
     const { disks } = machine.host;
     for (const size of [1n << 60n, 2n ** 63n - 1n]) {
       await expect(disks.ensureSize(machine.at('file'), size)).rejects.toMatchObject({ errno: 'EFBIG' });
@@ -47,7 +46,7 @@ describe('ensureSize', () => {
     expect(fs.statSync(machine.at('file')).size).toBe(Number(MIB));
   });
 
-  rootTest('no folder is ENOENT', async () => {
+  test('no folder is ENOENT', async () => {
     const made = machine.host.disks.ensureSize(machine.at('no/folder'), MIB);
     await expect(made).rejects.toMatchObject({
       errno: 'ENOENT',
@@ -74,7 +73,7 @@ describe('copySparse', () => {
       { ficlone: fails('EINVAL'), copyFileRange: async () => 0 },
     ],
   ];
-  rootTest.each(ways)('copies bytes and holes, %s', async (_, changed) => {
+  test.each(ways)('copies bytes and holes, %s', async (_, changed) => {
     const disks = disksWith(changed);
     const from = await source();
     const to = machine.at('copy');
@@ -85,7 +84,7 @@ describe('copySparse', () => {
     expect(fs.existsSync(`${to}.partial`)).toBe(false);
   });
 
-  rootTest.each(ways)('places beyond 4 GiB stay where they are, %s', async (_, changed) => {
+  test.each(ways)('places beyond 4 GiB stay where they are, %s', async (_, changed) => {
     const disks = disksWith(changed);
     const from = await machine.disk(6n << 30n);
     const place = 5 * 2 ** 30 + 12_288;
@@ -99,14 +98,14 @@ describe('copySparse', () => {
     expect(await all(disks.differences(from, machine.at('copy'), 4096))).toEqual([]);
   });
 
-  rootTest('from one filesystem to another', async () => {
+  test('from one filesystem to another', async () => {
     const from = await source();
     const to = path.join(await machine.tmpfs(8n * MIB), 'copy');
     await machine.host.disks.copySparse(from, to);
     run('cmp', from, to);
   });
 
-  testWith('mkfs.btrfs')('shares extents where the filesystem can', async () => {
+  test('shares extents where the filesystem can', async () => {
     const file = await machine.formatted(200n * MIB, 'btrfs');
     await machine.mounted(file, 'btrfs', async (mountPoint) => {
       const from = path.join(mountPoint, 'from');
@@ -120,7 +119,7 @@ describe('copySparse', () => {
     });
   });
 
-  rootTest('an empty file, and over an older copy', async () => {
+  test('an empty file, and over an older copy', async () => {
     const from = await machine.disk(0n);
     const to = machine.at('copy');
     fs.writeFileSync(to, 'older');
@@ -130,7 +129,7 @@ describe('copySparse', () => {
     expect(fs.existsSync(`${to}.partial`)).toBe(false);
   });
 
-  rootTest('aborted on the way it leaves nothing, and an older target as it was', async () => {
+  test('aborted on the way it leaves nothing, and an older target as it was', async () => {
     const from = await source();
     const to = machine.at('copy');
     const libc = createLibc();
@@ -152,7 +151,7 @@ describe('copySparse', () => {
     expect(fs.existsSync(`${to}.partial`)).toBe(false);
   });
 
-  rootTest('a full disk is ENOSPC and leaves nothing', async () => {
+  test('a full disk is ENOSPC and leaves nothing', async () => {
     const from = await source();
     const to = path.join(await machine.tmpfs(2n * MIB), 'copy');
     const copy = machine.host.disks.copySparse(from, to);
@@ -160,7 +159,7 @@ describe('copySparse', () => {
     expect(fs.readdirSync(path.dirname(to))).toEqual([]);
   });
 
-  rootTest('a source that is not there is ENOENT, and another copy under way is not disturbed', async () => {
+  test('a source that is not there is ENOENT, and another copy under way is not disturbed', async () => {
     const to = machine.at('copy');
     fs.writeFileSync(`${to}.partial`, 'of another');
     const copy = machine.host.disks.copySparse(machine.at('nowhere'), to);

@@ -5,12 +5,11 @@ import { createLibc } from '../../../src/host/libc';
 import { createFilesystems } from '../../../src/host/linux/filesystems';
 import { createToolRunner, type ToolRun } from '../../../src/host/linux/filesystems-tools';
 import { until } from '../../support/until';
-import { checkExt4, eachOnMachine, type Machine, run, testWith } from './filesystems-machine';
+import { checkExt4, eachOnMachine, type Machine, run } from './filesystems-machine';
 
 const KIB = 1024n;
 const MIB = 1024n * KIB;
 const GIB = 1024n * MIB;
-const ext4Test = testWith('mkfs.ext4', 'e2fsck', 'dumpe2fs');
 
 let machine: Machine;
 eachOnMachine((fresh) => {
@@ -32,37 +31,32 @@ function counted() {
   return { filesystems, forks };
 }
 
-ext4Test.each([
-  256n * KIB,
-  256n * KIB + 1n,
-  MIB + 1n,
-  16n * MIB,
-  16n * MIB + 100n,
-  129n * MIB,
-  GIB + 3n * KIB,
-])('a format of %d bytes is sound before use, in use and after it', async (sizeBytes) => {
-  const { filesystems } = machine.host;
-  const file = await machine.formatted(sizeBytes, 'ext4');
-  checkExt4(file);
-  const found = await filesystems.probe(file);
-  expect(found).toMatchObject({ kind: 'filesystem', fsType: 'ext4' });
-  if (found.kind === 'filesystem') {
-    // mke2fs leaves a rest unused that is no whole block, or too short a last group.
-    expect(sizeBytes - found.sizeBytes).toBeGreaterThanOrEqual(0n);
-    expect(found.sizeBytes).toBeGreaterThanOrEqual((sizeBytes * 9n) / 10n);
-  }
-  await machine.mounted(file, 'ext4', async (mountPoint) => {
-    fs.writeFileSync(path.join(mountPoint, 'file'), Buffer.alloc(64 * 1024, 'x'));
-    const usage = await machine.host.mounts.usage(mountPoint);
-    expect(usage.inodes.available).toBeGreaterThan(10n);
-  });
-  checkExt4(file);
-  await machine.mounted(file, 'ext4', async (mountPoint) => {
-    expect(fs.readFileSync(path.join(mountPoint, 'file')).equals(Buffer.alloc(64 * 1024, 'x'))).toBe(true);
-  });
-});
+test.each([256n * KIB, 256n * KIB + 1n, MIB + 1n, 16n * MIB, 16n * MIB + 100n, 129n * MIB, GIB + 3n * KIB])(
+  'a format of %d bytes is sound before use, in use and after it',
+  async (sizeBytes) => {
+    const { filesystems } = machine.host;
+    const file = await machine.formatted(sizeBytes, 'ext4');
+    checkExt4(file);
+    const found = await filesystems.probe(file);
+    expect(found).toMatchObject({ kind: 'filesystem', fsType: 'ext4' });
+    if (found.kind === 'filesystem') {
+      // mke2fs leaves a rest unused that is no whole block, or too short a last group.
+      expect(sizeBytes - found.sizeBytes).toBeGreaterThanOrEqual(0n);
+      expect(found.sizeBytes).toBeGreaterThanOrEqual((sizeBytes * 9n) / 10n);
+    }
+    await machine.mounted(file, 'ext4', async (mountPoint) => {
+      fs.writeFileSync(path.join(mountPoint, 'file'), Buffer.alloc(64 * 1024, 'x'));
+      const usage = await machine.host.mounts.usage(mountPoint);
+      expect(usage.inodes.available).toBeGreaterThan(10n);
+    });
+    checkExt4(file);
+    await machine.mounted(file, 'ext4', async (mountPoint) => {
+      expect(fs.readFileSync(path.join(mountPoint, 'file')).equals(Buffer.alloc(64 * 1024, 'x'))).toBe(true);
+    });
+  },
+);
 
-ext4Test('each has a UUID of its own, in every copy of the superblock, and the label asked for', async () => {
+test('each has a UUID of its own, in every copy of the superblock, and the label asked for', async () => {
   const { filesystems } = machine.host;
   const uuids = new Set<string>();
   for (let i = 0; i < 3; i++) {
@@ -81,7 +75,7 @@ ext4Test('each has a UUID of its own, in every copy of the superblock, and the l
   expect(uuids.size).toBe(3);
 });
 
-ext4Test('a file repaired from its backup superblock is the same filesystem', async () => {
+test('a file repaired from its backup superblock is the same filesystem', async () => {
   const file = await machine.formatted(GIB, 'ext4');
   const before = await machine.host.filesystems.probe(file);
   const handle = fs.openSync(file, 'r+');
@@ -96,7 +90,7 @@ ext4Test('a file repaired from its backup superblock is the same filesystem', as
   expect(await machine.host.filesystems.probe(file)).toEqual(before);
 });
 
-ext4Test('formats of one size share one mkfs, also while it still runs', async () => {
+test('formats of one size share one mkfs, also while it still runs', async () => {
   const { filesystems, forks } = counted();
   const files = await Promise.all(Array.from({ length: 8 }, () => machine.disk(16n * MIB)));
   await Promise.all(files.map((file) => filesystems.format(file, 'ext4')));
@@ -107,7 +101,7 @@ ext4Test('formats of one size share one mkfs, also while it still runs', async (
   expect(fs.readdirSync(machine.at('counted'))).toEqual([]);
 });
 
-ext4Test('only the eight sizes used last are kept', async () => {
+test('only the eight sizes used last are kept', async () => {
   const { filesystems, forks } = counted();
   const format = async (mebibytes: bigint) => filesystems.format(await machine.disk(mebibytes * MIB), 'ext4');
   for (let size = 4n; size < 12n; size++) await format(size);
@@ -120,7 +114,7 @@ ext4Test('only the eight sizes used last are kept', async () => {
   expect(forks).toHaveLength(10);
 });
 
-ext4Test('a filesystem too large for a template in memory is made all the same', async () => {
+test('a filesystem too large for a template in memory is made all the same', async () => {
   const { filesystems, forks } = counted();
   for (let i = 0; i < 2; i++) {
     const file = await machine.disk(300n * GIB);
@@ -130,7 +124,7 @@ ext4Test('a filesystem too large for a template in memory is made all the same',
   expect(forks).toHaveLength(2);
 });
 
-ext4Test('an older mkfs that does not know a prezeroed disk is asked in its own words, once', async () => {
+test('an older mkfs that does not know a prezeroed disk is asked in its own words, once', async () => {
   const runTool = createToolRunner();
   const asked: string[] = [];
   const filesystems = createFilesystems({
@@ -152,7 +146,7 @@ ext4Test('an older mkfs that does not know a prezeroed disk is asked in its own 
   expect(asked.map((args) => args.includes('prezeroed'))).toEqual([true, false, false]);
 });
 
-ext4Test('an mkfs that fails says why, and the next format tries anew', async () => {
+test('an mkfs that fails says why, and the next format tries anew', async () => {
   let broken = true;
   const runTool = createToolRunner();
   const filesystems = createFilesystems({
@@ -174,7 +168,7 @@ ext4Test('an mkfs that fails says why, and the next format tries anew', async ()
   checkExt4(file);
 });
 
-ext4Test('a format that could not be finished leaves nothing that looks like a filesystem', async () => {
+test('a format that could not be finished leaves nothing that looks like a filesystem', async () => {
   const small = await machine.tmpfs(64n * KIB);
   const file = await machine.disk(64n * MIB, small);
   await expect(machine.host.filesystems.format(file, 'ext4')).rejects.toMatchObject({ errno: 'ENOSPC' });
@@ -182,7 +176,7 @@ ext4Test('a format that could not be finished leaves nothing that looks like a f
   expect(found).toEqual({ kind: 'unknown', what: 'data of no filesystem we know' });
 });
 
-ext4Test('what is not a blank file of sufficient size is refused and left as it is', async () => {
+test('what is not a blank file of sufficient size is refused and left as it is', async () => {
   const { filesystems } = machine.host;
   const file = await machine.formatted(16n * MIB, 'ext4');
   const before = fs.readFileSync(file);
@@ -200,7 +194,7 @@ ext4Test('what is not a blank file of sufficient size is refused and left as it 
   await expect(filesystems.format(machine.at('nowhere'), 'ext4')).rejects.toMatchObject({ errno: 'ENOENT' });
 });
 
-ext4Test('nothing in the cache folder has a name at any moment, so that a kill leaves nothing', async () => {
+test('nothing in the cache folder has a name at any moment, so that a kill leaves nothing', async () => {
   const { filesystems } = counted();
   const folder = machine.at('counted');
   fs.mkdirSync(folder);

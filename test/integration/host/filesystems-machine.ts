@@ -5,21 +5,6 @@ import * as path from 'node:path';
 import type { FsType, Host } from '../../../src/host/host';
 import { createLinuxHost } from '../../../src/host/linux';
 
-/** `test`, or `test.skip` with the reason printed, when this machine lacks one of these programs or root. */
-export function testWith(...programs: string[]): typeof test {
-  const reason = lacks(programs);
-  if (reason === undefined) return test;
-  console.warn(`skipped: ${reason}`);
-  return test.skip as typeof test;
-}
-
-function lacks(programs: string[]): string | undefined {
-  if (process.getuid?.() !== 0) return 'loop devices and mounts need root';
-  const folders = [...(process.env.PATH ?? '').split(':'), '/usr/sbin', '/sbin'];
-  const missing = programs.find((name) => !folders.some((folder) => fs.existsSync(path.join(folder, name))));
-  return missing === undefined ? undefined : `${missing} is not installed`;
-}
-
 /** Runs a program and gives what it printed; a failure shows it. */
 export function run(program: string, ...args: string[]): string {
   const PATH = `${process.env.PATH}:/usr/sbin:/sbin`;

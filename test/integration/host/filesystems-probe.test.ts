@@ -1,11 +1,9 @@
 import * as fs from 'node:fs';
 import * as path from 'node:path';
 import { createLibc } from '../../../src/host/libc';
-import { eachOnMachine, type Machine, run, testWith } from './filesystems-machine';
+import { eachOnMachine, type Machine, run } from './filesystems-machine';
 
 const MIB = 1n << 20n;
-const rootTest = testWith();
-const ext4Test = testWith('mkfs.ext4');
 
 let machine: Machine;
 eachOnMachine((fresh) => {
@@ -20,42 +18,39 @@ function overwrite(file: string, offset: number, bytes: Buffer): void {
   fs.closeSync(fd);
 }
 
-testWith('mkfs.ext4')(
-  'ext2, ext3 and an ext4 without journal or checksums are told apart as blkid does',
-  async () => {
-    for (const args of [
-      ['-t', 'ext2'],
-      ['-t', 'ext3'],
-      ['-t', 'ext4'],
-      ['-t', 'ext4', '-O', '^has_journal,^metadata_csum'],
-      ['-t', 'ext4', '-b', '1024', '-O', '64bit'],
-    ]) {
-      const file = await machine.disk(32n * MIB);
-      run('mkfs.ext4', '-q', '-F', ...args, file);
-      const told = Object.fromEntries(
-        run('blkid', '-p', '-o', 'export', file)
-          .trim()
-          .split('\n')
-          .map((line) => line.split('=') as [string, string]),
-      );
-      expect(await probe(file)).toEqual({
-        kind: 'filesystem',
-        fsType: told.TYPE,
-        uuid: told.UUID,
-        sizeBytes: 32n * MIB,
-        blockSize: Number(told.BLOCK_SIZE),
-      });
-    }
-  },
-);
+test('ext2, ext3 and an ext4 without journal or checksums are told apart as blkid does', async () => {
+  for (const args of [
+    ['-t', 'ext2'],
+    ['-t', 'ext3'],
+    ['-t', 'ext4'],
+    ['-t', 'ext4', '-O', '^has_journal,^metadata_csum'],
+    ['-t', 'ext4', '-b', '1024', '-O', '64bit'],
+  ]) {
+    const file = await machine.disk(32n * MIB);
+    run('mkfs.ext4', '-q', '-F', ...args, file);
+    const told = Object.fromEntries(
+      run('blkid', '-p', '-o', 'export', file)
+        .trim()
+        .split('\n')
+        .map((line) => line.split('=') as [string, string]),
+    );
+    expect(await probe(file)).toEqual({
+      kind: 'filesystem',
+      fsType: told.TYPE,
+      uuid: told.UUID,
+      sizeBytes: 32n * MIB,
+      blockSize: Number(told.BLOCK_SIZE),
+    });
+  }
+});
 
-testWith('mkswap')('swap space is named, and no filesystem', async () => {
+test('swap space is named, and no filesystem', async () => {
   const file = await machine.disk(16n * MIB);
   run('mkswap', file);
   expect(await probe(file)).toEqual({ kind: 'unknown', what: 'swap space' });
 });
 
-rootTest('a block device is probed as its file is: blank, formatted, damaged', async () => {
+test('a block device is probed as its file is: blank, formatted, damaged', async () => {
   const file = await machine.disk(64n * MIB);
   const device = await machine.device(file);
   expect(await probe(device.path)).toEqual({ kind: 'blank' });
@@ -110,7 +105,7 @@ describe('a disk that fails', () => {
   const format = (file: string) => machine.host.filesystems.format(file, 'ext4');
   const nothing = async () => undefined;
 
-  ext4Test.each([
+  test.each([
     ['formatted', format],
     ['blank', nothing],
   ])('is an error and never blank, whether it was %s', async (_, fill) => {
@@ -126,7 +121,7 @@ describe('a disk that fails', () => {
     });
   });
 
-  ext4Test('behind a superblock that can be read is still that filesystem', async () => {
+  test('behind a superblock that can be read is still that filesystem', async () => {
     await failing(format, async ({ device, fail }) => {
       const whole = await probe(device);
       expect(whole).toMatchObject({ fsType: 'ext4' });
@@ -136,7 +131,7 @@ describe('a disk that fails', () => {
     });
   });
 
-  ext4Test('behind zeros that can be read is an error, never blank', async () => {
+  test('behind zeros that can be read is an error, never blank', async () => {
     await failing(nothing, async ({ device, fail }) => {
       readAhead(device);
       await fail();
@@ -148,7 +143,7 @@ describe('a disk that fails', () => {
   });
 });
 
-rootTest('a blank device of a terabyte is not read from end to end', async () => {
+test('a blank device of a terabyte is not read from end to end', async () => {
   const file = await machine.disk(1n << 40n);
   const device = await machine.device(file);
   const sectorsRead = () =>
@@ -158,7 +153,7 @@ rootTest('a blank device of a terabyte is not read from end to end', async () =>
   expect((sectorsRead() - before) * 512).toBeLessThan(32 << 20);
 });
 
-rootTest.each([0, 1, 511, 512, 1023, 2048, 65536])(
+test.each([0, 1, 511, 512, 1023, 2048, 65536])(
   'a file of %d bytes is blank, or unknown when something is in it',
   async (size) => {
     const file = machine.at('short');
@@ -169,7 +164,7 @@ rootTest.each([0, 1, 511, 512, 1023, 2048, 65536])(
   },
 );
 
-rootTest('written zeros are blank', async () => {
+test('written zeros are blank', async () => {
   const file = await machine.disk(64n * MIB);
   for (let offset = 0; offset < 24; offset++) overwrite(file, offset << 20, Buffer.alloc(1 << 20));
   expect(await probe(file)).toEqual({ kind: 'blank' });
@@ -177,7 +172,7 @@ rootTest('written zeros are blank', async () => {
   expect(await probe(file)).toEqual({ kind: 'unknown', what: 'data of no filesystem we know' });
 });
 
-rootTest('what is no disk is refused, at once', async () => {
+test('what is no disk is refused, at once', async () => {
   const fifo = machine.at('fifo');
   run('mkfifo', fifo);
   await expect(probe(fifo)).rejects.toMatchObject({ errno: 'EINVAL' });

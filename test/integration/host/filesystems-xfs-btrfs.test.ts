@@ -1,14 +1,12 @@
 import * as fs from 'node:fs';
 import * as path from 'node:path';
-import { eachOnMachine, type Machine, run, testWith } from './filesystems-machine';
+import { eachOnMachine, type Machine, run } from './filesystems-machine';
 
 const MIB = 1n << 20n;
-const xfsTest = testWith('mkfs.xfs', 'xfs_repair');
-const btrfsTest = testWith('mkfs.btrfs', 'btrfs');
 
 const FILESYSTEMS = [
-  { fsType: 'xfs', itsTest: xfsTest, check: (file: string) => run('xfs_repair', '-n', file) },
-  { fsType: 'btrfs', itsTest: btrfsTest, check: (file: string) => run('btrfs', 'check', file) },
+  { fsType: 'xfs', check: (file: string) => run('xfs_repair', '-n', file) },
+  { fsType: 'btrfs', check: (file: string) => run('btrfs', 'check', file) },
 ] as const;
 
 const content = Buffer.alloc(200_000, 'kept');
@@ -18,8 +16,8 @@ eachOnMachine((fresh) => {
   machine = fresh;
 });
 
-describe.each(FILESYSTEMS)('$fsType', ({ fsType, itsTest, check }) => {
-  itsTest('is sound at its minimum, before and after use, and one byte less is refused', async () => {
+describe.each(FILESYSTEMS)('$fsType', ({ fsType, check }) => {
+  test('is sound at its minimum, before and after use, and one byte less is refused', async () => {
     const { filesystems } = machine.host;
     const minimum = filesystems.minimumBytes(fsType);
     const short = await machine.disk(minimum - 1n);
@@ -42,7 +40,7 @@ describe.each(FILESYSTEMS)('$fsType', ({ fsType, itsTest, check }) => {
     });
   });
 
-  itsTest('is found again with its size, UUID and label', async () => {
+  test('is found again with its size, UUID and label', async () => {
     const { filesystems } = machine.host;
     const file = await machine.disk(320n * MIB);
     await filesystems.format(file, fsType, { label: 'volume' });
@@ -56,7 +54,7 @@ describe.each(FILESYSTEMS)('$fsType', ({ fsType, itsTest, check }) => {
     expect(await filesystems.probe(device.path)).toEqual(found);
   });
 
-  itsTest('an mkfs that could not finish leaves nothing that looks like a filesystem', async () => {
+  test('an mkfs that could not finish leaves nothing that looks like a filesystem', async () => {
     const small = await machine.tmpfs(256n * 1024n);
     const file = await machine.disk(400n * MIB, small);
     await expect(machine.host.filesystems.format(file, fsType)).rejects.toMatchObject({
@@ -66,7 +64,7 @@ describe.each(FILESYSTEMS)('$fsType', ({ fsType, itsTest, check }) => {
     expect((await machine.host.filesystems.probe(file)).kind).not.toBe('filesystem');
   });
 
-  itsTest('a label that is too long is refused before anything is written', async () => {
+  test('a label that is too long is refused before anything is written', async () => {
     const file = await machine.disk(320n * MIB);
     const label = 'l'.repeat(256);
     const format = machine.host.filesystems.format(file, fsType, { label });
@@ -76,39 +74,36 @@ describe.each(FILESYSTEMS)('$fsType', ({ fsType, itsTest, check }) => {
 });
 
 describe('a copy beside its source', () => {
-  btrfsTest(
-    'of btrfs, taken while it was mounted, gets a UUID of its own and keeps all it holds',
-    async () => {
-      const file = await machine.formatted(320n * MIB, 'btrfs');
-      const before = await machine.host.filesystems.probe(file);
-      const copy = machine.at('copy');
-      await machine.mounted(file, 'btrfs', async (mountPoint) => {
-        fs.writeFileSync(path.join(mountPoint, 'file'), content);
-        await machine.host.mounts.sync(mountPoint);
-        const late = fs.openSync(path.join(mountPoint, 'late'), 'w');
-        fs.writeSync(late, content);
-        // fsync alone: what was written is in the log tree only, which the next mount has to replay.
-        fs.fsyncSync(late);
-        fs.closeSync(late);
-        await machine.host.disks.copySparse(file, copy);
+  test('of btrfs, taken while it was mounted, gets a UUID of its own and keeps all it holds', async () => {
+    const file = await machine.formatted(320n * MIB, 'btrfs');
+    const before = await machine.host.filesystems.probe(file);
+    const copy = machine.at('copy');
+    await machine.mounted(file, 'btrfs', async (mountPoint) => {
+      fs.writeFileSync(path.join(mountPoint, 'file'), content);
+      await machine.host.mounts.sync(mountPoint);
+      const late = fs.openSync(path.join(mountPoint, 'late'), 'w');
+      fs.writeSync(late, content);
+      // fsync alone: what was written is in the log tree only, which the next mount has to replay.
+      fs.fsyncSync(late);
+      fs.closeSync(late);
+      await machine.host.disks.copySparse(file, copy);
 
-        await machine.host.filesystems.renewIdentity(copy, 'btrfs');
-        const after = await machine.host.filesystems.probe(copy);
-        expect(after).toMatchObject({ kind: 'filesystem', fsType: 'btrfs', sizeBytes: 320n * MIB });
-        expect(after).not.toEqual(before);
-        await machine.mounted(copy, 'btrfs', async (other) => {
-          expect(fs.readFileSync(path.join(other, 'file')).equals(content)).toBe(true);
-          expect(fs.readFileSync(path.join(other, 'late')).equals(content)).toBe(true);
-          fs.writeFileSync(path.join(other, 'only here'), content);
-          expect(fs.existsSync(path.join(mountPoint, 'only here'))).toBe(false);
-        });
+      await machine.host.filesystems.renewIdentity(copy, 'btrfs');
+      const after = await machine.host.filesystems.probe(copy);
+      expect(after).toMatchObject({ kind: 'filesystem', fsType: 'btrfs', sizeBytes: 320n * MIB });
+      expect(after).not.toEqual(before);
+      await machine.mounted(copy, 'btrfs', async (other) => {
+        expect(fs.readFileSync(path.join(other, 'file')).equals(content)).toBe(true);
+        expect(fs.readFileSync(path.join(other, 'late')).equals(content)).toBe(true);
+        fs.writeFileSync(path.join(other, 'only here'), content);
+        expect(fs.existsSync(path.join(mountPoint, 'only here'))).toBe(false);
       });
-      run('btrfs', 'check', copy);
-      expect(await machine.host.filesystems.probe(file)).toEqual(before);
-    },
-  );
+    });
+    run('btrfs', 'check', copy);
+    expect(await machine.host.filesystems.probe(file)).toEqual(before);
+  });
 
-  xfsTest('of xfs keeps its UUID: it is mounted with nouuid', async () => {
+  test('of xfs keeps its UUID: it is mounted with nouuid', async () => {
     const file = await machine.formatted(320n * MIB, 'xfs');
     const copy = machine.at('copy');
     await machine.host.disks.copySparse(file, copy);

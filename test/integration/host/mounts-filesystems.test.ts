@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { closeSync, openSync, symlinkSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { FS_TYPES } from '../../../src/host/host';
-import { describeMounting, testWith } from './mounts-support';
+import { describeMounting } from './mounts-support';
 
 const MIB = { ext4: 16, xfs: 320, btrfs: 128 } as const;
 
@@ -12,7 +12,6 @@ describeMounting('mounting filesystems', (workspace) => {
     (await mounts.list()).find(({ mountPoint }) => mountPoint === target);
 
   describe.each(FS_TYPES)('%s', (fsType) => {
-    const test = testWith(fsType);
     const disk = () => attachDisk(`${fsType}.img`, fsType, MIB[fsType]);
 
     test('mounts with words for the mount, the superblock and the filesystem', async () => {

@@ -1,14 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import {
-  closeSync,
-  mkdirSync,
-  mkdtempSync,
-  openSync,
-  readFileSync,
-  rmSync,
-  truncateSync,
-  writeFileSync,
-} from 'node:fs';
+import { closeSync, mkdirSync, mkdtempSync, openSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { FsType, LoopDevice, LoopDevices, Mounts } from '../../../src/host/host';
@@ -39,22 +30,11 @@ export interface Workspace {
   mounted(): Promise<string[]>;
 }
 
-/** Root of a user namespace is not meant: it may mount no device. */
-const isRoot =
-  process.platform === 'linux' &&
-  process.getuid?.() === 0 &&
-  /^\s*0\s+0\s+4294967295\s*$/.test(readFileSync('/proc/self/uid_map', 'utf8'));
-
 /**
- * A group of tests that mount: skipped, with the reason, where this process may not. After each test nothing may be
- * mounted in the workspace and no loop device be attached to a file of it; what was left is then cleared away.
+ * A group of tests that mount. After each test nothing may be mounted in the workspace and no loop device be attached to a
+ * file of it; what was left is then cleared away.
  */
 export function describeMounting(name: string, body: (workspace: Workspace) => void): void {
-  if (!isRoot) {
-    process.stderr.write(`skipped: ${name}: mounting needs root on Linux, in the initial user namespace\n`);
-    describe.skip(name, () => body(createWorkspace('/nowhere')));
-    return;
-  }
   describe(name, () => {
     const workspace = createWorkspace(mkdtempSync(join(tmpdir(), 'mounts-')));
 
@@ -136,18 +116,6 @@ async function clearAway(workspace: Workspace): Promise<void> {
   await workspace.releaseAll();
   for (const { index, backing } of await loops.list()) {
     if (backing.path.startsWith(folder)) await loops.detach(index);
-  }
-}
-
-/** `test`, or `test.skip` with a printed reason where mkfs for the type is not installed. */
-export function testWith(fsType: FsType): typeof test {
-  if (!isRoot) return test.skip;
-  try {
-    execFileSync(`mkfs.${fsType}`, ['-V'], { stdio: 'pipe' });
-    return test;
-  } catch {
-    process.stderr.write(`skipped: tests with ${fsType}: mkfs.${fsType} is not installed\n`);
-    return test.skip;
   }
 }
 
