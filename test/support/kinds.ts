@@ -68,6 +68,12 @@ export async function writeMark(kind: Kind, used: UsedVolume, text: string): Pro
   }
 }
 
+/** What the volume_context of a volume that nobody created says of it. */
+export const attributesOf = (kind: Kind): Record<string, string> => ({
+  backend: kind.options().parameters?.backend ?? 'loop',
+  size: `${kind.size}`,
+});
+
 /** What `writeMark` wrote; undefined where nothing was. */
 export async function readMark(kind: Kind, used: UsedVolume): Promise<string | undefined> {
   const file = kind.block ? used.target : path.join(used.target, 'mark');
