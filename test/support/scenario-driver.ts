@@ -43,6 +43,13 @@ export function useScenarioDrivers() {
   return {
     folder,
     start,
+    /** The controller and a node of one machine, in two processes as far as they can tell, which share a data folder. */
+    async pair() {
+      const dataDir = await folder();
+      const host = createMemoryHost();
+      const controller = await start({ dataDir, host, profile: 'controller' });
+      return { dataDir, host, controller, node: await start({ dataDir, host, profile: 'node' }) };
+    },
     /** A driver with one scenario of the name `test`; `file` is where it stands. */
     async withSpec(spec: string, options: Partial<TestDriverOptions> = {}) {
       const file = path.join(await folder(), 'scenario.yaml');

@@ -1,6 +1,5 @@
 import * as fs from 'node:fs/promises';
 import * as path from 'node:path';
-import { createMemoryHost } from '../../../../src/host/memory';
 import { createVolume, mountCapability } from '../../../support/lifecycle';
 import {
   eventSeen,
@@ -15,10 +14,7 @@ const drivers = useScenarioDrivers();
 
 describe('what is put, armed and disarmed', () => {
   it('acts at once, in this process and in the others that share the data folder', async () => {
-    const dataDir = await drivers.folder();
-    const host = createMemoryHost();
-    const controller = await drivers.start({ dataDir, host, profile: 'controller' });
-    const node = await drivers.start({ dataDir, host, profile: 'node' });
+    const { dataDir, controller, node } = await drivers.pair();
     await controller.driver.scenarios.put(scenarioText('shared', failing('INTERNAL')));
     expect(await probe(controller)).toBe('INTERNAL');
     await eventSeen(node, 'scenarioArmed');
@@ -35,10 +31,7 @@ describe('what is put, armed and disarmed', () => {
   });
 
   it('a release reaches calls that hang in another process', async () => {
-    const dataDir = await drivers.folder();
-    const host = createMemoryHost();
-    const controller = await drivers.start({ dataDir, host, profile: 'controller' });
-    const node = await drivers.start({ dataDir, host, profile: 'node' });
+    const { controller, node } = await drivers.pair();
     await node.driver.scenarios.put(
       scenarioText(
         'shared',
@@ -52,10 +45,7 @@ describe('what is put, armed and disarmed', () => {
   });
 
   it('what is asked of one scenario at the same moment hides nothing that is asked of all, or of another', async () => {
-    const dataDir = await drivers.folder();
-    const host = createMemoryHost();
-    const controller = await drivers.start({ dataDir, host, profile: 'controller' });
-    const node = await drivers.start({ dataDir, host, profile: 'node' });
+    const { controller, node } = await drivers.pair();
     const { scenarios } = controller.driver;
     const once = (code: string, rpc: string) =>
       `  rules: [{name: r, match: {rpc: ${rpc}}, sequence: "1*${code}"}]`;
@@ -72,10 +62,7 @@ describe('what is put, armed and disarmed', () => {
   });
 
   it('a node waits for the attach that its controller does', async () => {
-    const dataDir = await drivers.folder();
-    const host = createMemoryHost();
-    const controller = await drivers.start({ dataDir, host, profile: 'controller' });
-    const node = await drivers.start({ dataDir, host, profile: 'node' });
+    const { controller, node } = await drivers.pair();
     await controller.driver.scenarios.put(
       scenarioText(
         'attached',
@@ -102,10 +89,7 @@ describe('what is put, armed and disarmed', () => {
   });
 
   it('a machine that one process moves is moved in the others, and in those that start later', async () => {
-    const dataDir = await drivers.folder();
-    const host = createMemoryHost();
-    const controller = await drivers.start({ dataDir, host, profile: 'controller' });
-    const node = await drivers.start({ dataDir, host, profile: 'node' });
+    const { dataDir, host, controller, node } = await drivers.pair();
     await controller.driver.scenarios.put(
       scenarioText(
         'shared',
