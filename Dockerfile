@@ -8,10 +8,11 @@ COPY package.json package-lock.json ./
 # Nothing that is installed may run a program of its own, and nothing needs to.
 RUN npm ci --ignore-scripts --no-audit --no-fund
 COPY tsconfig.json tsconfig.build.json ./
+COPY scripts/build.cjs scripts/build.cjs
+COPY scripts/lib/compile-bundle.cjs scripts/lib/node-flags.cjs scripts/lib/
 COPY src src
 RUN npm run build --silent \
  && rm dist/.tsbuildinfo \
- && chmod +x dist/cli/main.js \
  && npm prune --omit=dev --ignore-scripts --no-audit --no-fund
 
 # The programs that src/host/linux/filesystems-tools.ts forks, with their libraries. The packages whole would bring Python

@@ -30,8 +30,8 @@ function installIsStale(root) {
 function buildIsStale(root) {
   const built = modified(path.join(root, 'dist/.built'));
   if (built === null || modified(path.join(root, 'dist/cli/main.js')) === null) return true;
-  const inputs = ['tsconfig.json', 'tsconfig.build.json', 'package-lock.json'].map((name) =>
-    path.join(root, name),
+  const inputs = ['tsconfig.json', 'tsconfig.build.json', 'package-lock.json', 'scripts/build.cjs'].map(
+    (name) => path.join(root, name),
   );
   return Math.max(latestBelow(path.join(root, 'src')), ...inputs.map((file) => modified(file) ?? 0)) > built;
 }
@@ -64,18 +64,14 @@ async function install(root, { say, children }) {
   fs.utimesSync(path.join(root, 'node_modules/.package-lock.json'), new Date(), new Date());
 }
 
-/** Compiles src to dist. @throws PrepareError */
+/** `npm run build`. @throws PrepareError */
 async function build(root, { say, children }) {
   if (!buildIsStale(root)) return;
-  say('building (tsc)');
+  say('building');
   const began = new Date();
-  const tsc = path.join(root, 'node_modules/typescript/bin/tsc');
-  const { status, output } = await children.run(process.execPath, [tsc, '-p', 'tsconfig.build.json'], {
-    cwd: root,
-  });
-  if (status !== 0) throw new PrepareError(`tsc failed with status ${status}`, output);
-  // npm makes it so when it links the program, which was not there yet then: npx would be refused.
-  fs.chmodSync(path.join(root, 'dist/cli/main.js'), 0o755);
+  const words = [path.join(__dirname, '../build.cjs'), root];
+  const { status, output } = await children.run(process.execPath, words, { cwd: root });
+  if (status !== 0) throw new PrepareError(`the build failed with status ${status}`, output);
   const stamp = path.join(root, 'dist/.built');
   fs.writeFileSync(stamp, '');
   fs.utimesSync(stamp, began, began);
