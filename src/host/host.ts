@@ -198,8 +198,9 @@ export interface LoopDevices {
    * @param about of which backing files, by the path that the kernel tells (` (deleted)` behind it when it was unlinked; an
    * empty one when it is too long to be told). Left out: of all. Others are not opened: somebody else's device may have no
    * node here, and may wait for a disk that hangs.
+   * @param except indexes that are not in question; not even their path is read.
    */
-  list(about?: (file: string) => boolean): Promise<LoopStatus[]>;
+  list(about?: (file: string) => boolean, except?: ReadonlySet<number>): Promise<LoopStatus[]>;
 }
 
 export type ProbeResult =

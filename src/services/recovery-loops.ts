@@ -29,7 +29,7 @@ export async function sweepLoops(
     const { key, isOurs } = placeOfDisk(env, file);
     return isOurs ? !staged.has(key) : ourDisk(env, key) !== undefined;
   };
-  for (const loop of await env.host.loops.list(isLeft)) {
+  for (const loop of await env.host.loops.list(isLeft, loopsOfStages(store, mounts))) {
     const key = keyOfDisk(env, loop);
     if (key === undefined || staged.has(key)) continue;
     if (!mounted.has(loop.index) && !usedElsewhere(env, key)) {
@@ -44,6 +44,19 @@ export async function sweepLoops(
     }
     store.holdLoopOf(key, loop.index);
   }
+}
+
+/**
+ * Loop devices that are mounted at the stage whose record names them: such a one cannot be over another file. To ask /sys about
+ * each would be the most of what many volumes cost at a start.
+ */
+function loopsOfStages(store: NodeStore, mounts: readonly MountEntry[]): Set<number> {
+  const found = new Set<number>();
+  for (const { device, mountPoint } of mounts) {
+    if (device.major !== LOOP_MAJOR) continue;
+    if (store.stageAt(mountPoint)?.loopIndex === device.minor) found.add(device.minor);
+  }
+  return found;
 }
 
 /** Loop devices that are mounted, or whose nodes are bound somewhere. */

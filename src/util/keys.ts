@@ -1,8 +1,8 @@
-import { createHash } from 'node:crypto';
+import { createHash, hash } from 'node:crypto';
 
 /** Name of an id on disk: a hash, so that no id, however hostile, can name a path (`../x`, 128 bytes of emoji). */
 export function keyOf(id: string): string {
-  return createHash('sha256').update(id).digest('hex').slice(0, 32);
+  return hash('sha256', id).slice(0, 32);
 }
 
 /**
@@ -10,7 +10,7 @@ export function keyOf(id: string): string {
  * whatever happened to the process in between.
  */
 export function idFor(prefix: string, ...names: string[]): string {
-  const hash = createHash('sha256');
-  for (const name of names) hash.update(`${Buffer.byteLength(name)}:`).update(name);
-  return `${prefix}-${hash.digest('hex').slice(0, 24)}`;
+  const sum = createHash('sha256');
+  for (const name of names) sum.update(`${Buffer.byteLength(name)}:`).update(name);
+  return `${prefix}-${sum.digest('hex').slice(0, 24)}`;
 }

@@ -1,7 +1,6 @@
-import { readFileSync } from 'node:fs';
 import * as fs from 'node:fs/promises';
 import type { Staged } from '../backends/backend';
-import { errnoOf, namesIn, removeFile, writeFileAtomic } from '../util/files';
+import { errnoOf, namesIn, readText, removeFile, writeFileAtomic } from '../util/files';
 import { keyOf } from '../util/keys';
 import type { Log } from '../util/log';
 import type { NodePaths } from './layout';
@@ -187,7 +186,7 @@ export class NodeStore {
         continue;
       }
       try {
-        const record = parseRecord<T>(file, readFileSync(file, 'utf8'), required);
+        const record = parseRecord<T>(file, readText(file), required);
         if (record.bootId === this.options.bootId) keep(record);
         else await fs.rm(file, { force: true });
       } catch (error) {

@@ -1,10 +1,11 @@
-import { existsSync, mkdirSync, readFileSync, renameSync } from 'node:fs';
+import { existsSync, mkdirSync, renameSync } from 'node:fs';
 import * as fs from 'node:fs/promises';
 import { Coalesced } from '../util/coalesced';
 import {
   type Durability,
   errnoOf,
   namesIn,
+  readText,
   removeFolder,
   syncFolder,
   writeFileAtomic,
@@ -65,7 +66,7 @@ export class RecordStore<T extends Identified> {
       const file = this.fileOf(key);
       try {
         // Synchronous on purpose: at start nothing else runs, and many small files are read several times faster.
-        const record = parseRecord<T>(file, readFileSync(file, 'utf8'), required);
+        const record = parseRecord<T>(file, readText(file), required);
         if (keyOf(record.id) !== key) throw new UnreadableRecord(file, `the record of ${record.id}`);
         this.nextSequence = Math.max(this.nextSequence, record.sequence + 1);
         if (this.options.owns(record)) found.push(record);

@@ -1,5 +1,5 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import { errnoOf } from '../../util/files';
+import { readdirSync } from 'node:fs';
+import { errnoOf, readText } from '../../util/files';
 import { HostError, type LoopDevice, type LoopDevices, type LoopStatus } from '../host';
 import { describeErrno, IOCTL, isErrno, type Libc, O, S_IF } from '../libc';
 import { Limiter } from '../libc/limiter';
@@ -143,13 +143,13 @@ export function createLoopDevices(libc: Libc, nodes: LoopNodes): LoopDevices {
         await ioctl(node, 'BLKROSET', argument);
       }),
 
-    async list(about = () => true) {
+    async list(about = () => true, except = new Set()) {
       const indexes = readdirSync('/sys/block')
         .map((name) => /^loop(\d+)$/.exec(name)?.[1])
         .filter((digits) => digits !== undefined)
         .map(Number)
         .filter((index) => {
-          const file = backingPath(index);
+          const file = except.has(index) ? null : backingPath(index);
           return file !== null && about(file);
         })
         .sort((a, b) => a - b);
@@ -187,7 +187,7 @@ function isAttached(index: number): boolean {
 function backingPath(index: number): string | null {
   try {
     // /sys answers from memory: it never waits.
-    return readFileSync(`/sys/block/loop${index}/loop/backing_file`, 'utf8').replace(/\n$/, '');
+    return readText(`/sys/block/loop${index}/loop/backing_file`).replace(/\n$/, '');
   } catch (error) {
     const code = errnoOf(error);
     if (code === 'ENOENT' || code === 'ENXIO' || code === 'ENODEV') return null;

@@ -103,8 +103,10 @@ export function createMemoryLoops(): MemoryLoops {
       attached(index, 'BLKROSET').readOnly = readOnly;
     },
 
-    async list(about = () => true) {
-      const wanted = [...loops.values()].filter(({ backing }) => about(backing.path));
+    async list(about = () => true, except = new Set()) {
+      const wanted = [...loops.values()].filter(
+        ({ index, backing }) => !except.has(index) && about(backing.path),
+      );
       return wanted.sort((a, b) => a.index - b.index).map(statusOf);
     },
   };

@@ -110,6 +110,8 @@ describeMounting('loop devices', (workspace) => {
     expect(statuses.map(({ index }) => index)).toEqual(
       [...statuses.map(({ index }) => index)].sort((a, b) => a - b),
     );
+    const known = new Set(devices.map(({ index }) => index));
+    expect((await loops.list(undefined, known)).filter(({ index }) => known.has(index))).toEqual([]);
     await Promise.all(devices.map((device) => device.release()));
   });
 

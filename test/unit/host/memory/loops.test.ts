@@ -29,6 +29,7 @@ test('take the lowest free index, and tell their file by its inode', async () =>
   expect(await loops.status(0)).toBeNull();
   expect((await machine.attach(files[0] ?? '')).index).toBe(0);
   expect((await loops.list()).map(({ index }) => index)).toEqual([0, 1]);
+  expect((await loops.list(undefined, new Set([0]))).map(({ index }) => index)).toEqual([1]);
 });
 
 test('one attach, one device, also of the same file, and no node of the machine is named', async () => {
