@@ -8,7 +8,7 @@ import type { Host } from '../host/host';
 import { Driver } from '../server/driver';
 import { systemClock } from '../util/clock';
 import { dataDirOf } from './data-dir';
-import { IdleMemory } from './idle-memory';
+import { FreeMemory } from './free-memory';
 import { readConfig } from './serve-config';
 import type { ServeArguments } from './serve-options';
 import { packageVersion } from './version';
@@ -42,7 +42,7 @@ export async function run(args: ServeArguments): Promise<void> {
   const starting = startControl(driver, controlOptions);
   const stopped = stopOnSignal(driver, starting, log);
   const trim = memoryTrimmer(host);
-  if (trim) new IdleMemory({ calls: () => driver.pipeline.callCount, trim, clock: systemClock }).start();
+  if (trim) new FreeMemory({ calls: () => driver.pipeline.callCount, trim, clock: systemClock }).start();
   process.stdout.write(greeting(driver, await starting, config, backend, why, recovery.volumes));
   await stopped;
 }
