@@ -24,7 +24,7 @@ const USAGE = `usage: npm run bench -- [--quick] [--rounds N] [--repeats N] [--l
 --rounds N     rounds to take the medians of (default ${PLANS.full.rounds})
 --repeats N    turns that the drivers take at each cell of cycles in a round (default ${PLANS.full.repeats})
 --levels N,…    volumes that stand published beside the cycles, in rising order (default ${PLANS.full.levels.join(',')})
---only VARIANT,…  these alone (ext4, ext4-process, ext4-rules, directory), and no peer: for one question
+--only VARIANT,…  these alone (ext4, ext4-process, ext4-rules, directory, bare-node, bare-go), and no peer: for one question
                 at a time; ${CONTROL} is ext4 once more, to see how far two that are the same lie apart
 --out FILE     write the Markdown there as well
 --peer BINARY  a hostpathplugin already built, instead of building ${VERSION}
@@ -125,7 +125,7 @@ async function main(words) {
   const release = children.stopWithUs();
   const client = await buildClient(children, say);
   const peer = await findPeer(children, options.peer, say);
-  const list = chosen(variants(root, peer.binary), options.only);
+  const list = chosen(variants(root, peer.binary, client), options.only);
   release();
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'fcsi-bench-'));
   children.stopWithUs(() => fs.rmSync(folder, { recursive: true, force: true }));

@@ -60,7 +60,12 @@ func main() {
 	dir := flag.String("dir", "", "folder for staging and target paths, and the driver's log")
 	fsType := flag.String("fs", "", "filesystem type of the volumes; verified on each target when given")
 	size := flag.Int64("size", 16<<20, "bytes of a volume")
+	bare := flag.String("bare", "", "serve two calls on this socket, and drive nothing")
 	flag.Parse()
+	if *bare != "" {
+		fmt.Fprintln(os.Stderr, "client:", serveBare(*bare))
+		os.Exit(1)
+	}
 	if *socket == "" || *dir == "" || flag.NArg() == 0 {
 		fmt.Fprintln(os.Stderr, "usage: client -socket PATH -dir DIR [-fs TYPE] [-size BYTES] -- DRIVER ARGUMENTS...")
 		os.Exit(2)

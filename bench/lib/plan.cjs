@@ -24,7 +24,7 @@ const PLANS = {
     repeats: 3,
     warm: 1600,
     warmup: 3,
-    restarts: 3,
+    restarts: 5,
     judges: true,
   },
   quick: {
@@ -92,8 +92,8 @@ class Samples {
   }
 }
 
-async function restart(agent, plan, level, samples) {
-  for (const { probeMs, cpuMs } of await agent.do('restart', { repeat: plan.restarts })) {
+async function restart(agent, level, samples) {
+  for (const { probeMs, cpuMs } of await agent.do('restart', { repeat: 1 })) {
     samples.add(agent.variant, `restart/${level}`, probeMs);
     samples.add(agent.variant, `restart-cpu/${level}`, cpuMs);
   }
@@ -129,14 +129,22 @@ async function runRound(children, { plan, round, variants, client, privateMounts
       }),
   );
   let turn = round;
-  const each = async (action) => {
-    for (const agent of turned(agents, turn++)) await action(agent);
+  const among = async (list, action) => {
+    for (const agent of turned(list, turn++)) await action(agent);
+  };
+  const drivers = agents.filter(({ variant }) => !variant.bare);
+  const each = (action) => among(drivers, action);
+  /** One at a time, as turns: a machine that others share is not the same for long. */
+  const restarts = async (level) => {
+    for (let time = 0; time < plan.restarts; time++)
+      await among(agents, (agent) => restart(agent, level, samples));
   };
   try {
-    await each((agent) => agent.do('start'));
-    await each((agent) => restart(agent, plan, 0, samples));
+    await among(agents, (agent) => agent.do('start'));
+    await restarts(0);
     await each((agent) => agent.do('cycles', { concurrency: 8, seconds: 0.1, warmup: plan.warm / 8 }));
-    for (const cell of CAPABILITY_CELLS) await each((agent) => capabilities(agent, plan, cell, samples));
+    for (const cell of CAPABILITY_CELLS)
+      await among(agents, (agent) => capabilities(agent, plan, cell, samples));
     for (const level of plan.levels) {
       say(`round ${round + 1} of ${plan.rounds}: ${level} volumes published`);
       await each((agent) => agent.do('publish', { count: level }));
@@ -149,12 +157,12 @@ async function runRound(children, { plan, round, variants, client, privateMounts
       );
     }
     const last = plan.levels.at(-1);
-    await each((agent) => restart(agent, plan, last, samples));
-    await each(async (agent) =>
+    await restarts(last);
+    await among(agents, async (agent) =>
       samples.add(agent.variant, `rss-restarted/${last}`, (await agent.do('memory')).rssMiB),
     );
     await each((agent) => agent.do('drain'));
-    await each((agent) => agent.do('stop'));
+    await among(agents, (agent) => agent.do('stop'));
   } finally {
     await Promise.all(agents.map((agent) => agent.end()));
   }

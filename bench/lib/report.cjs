@@ -22,6 +22,10 @@ function number(value) {
   return value >= 10 ? value.toFixed(1) : value.toFixed(2);
 }
 
+function times(ratio) {
+  return ratio === undefined ? '–' : `${number(ratio)}×`;
+}
+
 function table(head, rows) {
   const line = (cells) => `| ${cells.join(' | ')} |`;
   return [line(head), line(head.map((_, i) => (i === 0 ? '---' : '---:'))), ...rows.map(line)].join('\n');
@@ -33,7 +37,7 @@ function comparison(samples, names, what, rows) {
   const body = rows.map(([label, key]) => [
     label,
     ...names.map((name) => number(samples.median(name, key))),
-    ...others.map((name) => `${number(samples.ratio(name, first, key))}×`),
+    ...others.map((name) => times(samples.ratio(name, first, key))),
   ]);
   return table([what, ...names, ...others.map((name) => `${name} : ${first}`)], body);
 }
@@ -63,7 +67,8 @@ function machine(load) {
 
 /** @returns {string} the whole report. `peerProblem`: why there is no peer, or null. `load`: of the machine, before. */
 function report({ samples, plan, variants, peer, peerProblem, load }) {
-  const names = variants.map(({ name }) => name);
+  const all = variants.map(({ name }) => name);
+  const names = variants.filter(({ bare }) => !bare).map(({ name }) => name);
   const grid = (key, label) =>
     plan.levels.flatMap((level) =>
       plan.concurrencies.map((c) => [`${level} published, ${label}${c}`, `${key}/${level}/c${c}`]),
@@ -84,7 +89,7 @@ function report({ samples, plan, variants, peer, peerProblem, load }) {
         (c) => `### Latency, ${level} published, c=${c}\n\n${latencyTable(samples, names, `${level}/c${c}`)}`,
       ),
     ),
-    `### Memory and start\n\n${comparison(samples, names, '', [
+    `### Memory and start\n\n${comparison(samples, all, '', [
       ...plan.levels.map((level) => [`RSS, ${level} published, after the cycles, MiB`, `rss/${level}`]),
       [`RSS, ${most} published, restarted, MiB`, `rss-restarted/${most}`],
       ['exec to first Probe after SIGKILL, none published, ms', 'restart/0'],
@@ -94,7 +99,7 @@ function report({ samples, plan, variants, peer, peerProblem, load }) {
     ])}`,
     `### NodeGetCapabilities per second\n\n${comparison(
       samples,
-      names,
+      all,
       '',
       CAPABILITY_CELLS.map((cell) => [
         `${cell.fresh ? 'fresh connection per call' : 'kept connection'}, c=${cell.concurrency}`,

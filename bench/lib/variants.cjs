@@ -10,9 +10,13 @@ const NO_ATTACH = '--capabilities=-PUBLISH_UNPUBLISH_VOLUME,-PUBLISH_READONLY,-L
 /** The same as ext4: how far two that are the same lie apart is what a ratio of any other two is to be read by. */
 const CONTROL = 'ext4-again';
 
+/** What starts and calls cost whoever serves CSI with these: servers of two calls, and no volumes. */
+const BARE = { node: 'bare-node', go: 'bare-go' };
+
 /**
- * @typedef {{ name: string, what: string, fsType: string, command: (paths: { socket: string, dir: string }) => string[] }} Variant
- *   `fsType`: asked for in each capability, and verified on each target.
+ * @typedef {{ name: string, what: string, fsType: string, bare?: true,
+ *   command: (paths: { socket: string, dir: string }) => string[] }} Variant
+ *   `fsType`: asked for in each capability, and verified on each target. `bare`: it answers Probe and NodeGetCapabilities alone.
  */
 
 function ours(root, name, what, fsType, backend) {
@@ -55,8 +59,27 @@ function hostpath(binary) {
   };
 }
 
-/** @returns {Variant[]} the peer first, when there is one. */
-function variants(root, peerBinary) {
+function bare(root, client) {
+  const common = { fsType: '', bare: true };
+  const server = path.join(root, 'bench/lib/bare-server.cjs');
+  return [
+    {
+      ...common,
+      name: BARE.node,
+      what: 'a server on grpc-js that answers Probe and NodeGetCapabilities, and has no volumes',
+      command: ({ socket }) => [process.execPath, server, socket],
+    },
+    {
+      ...common,
+      name: BARE.go,
+      what: 'the same in Go, on the library that csi-driver-host-path has: what that cannot be faster than',
+      command: ({ socket }) => [client, '-bare', socket],
+    },
+  ];
+}
+
+/** @returns {Variant[]} the peer first, when there is one; what is bare last. */
+function variants(root, peerBinary, client) {
   return [
     ...(peerBinary === null ? [] : [hostpath(peerBinary)]),
     ours(root, 'ext4', 'ours, a loop device with ext4 per volume', 'ext4', ['--backend', 'loop']),
@@ -75,7 +98,8 @@ function variants(root, peerBinary) {
     ]),
     ours(root, CONTROL, 'ext4 once more, no different from it', 'ext4', ['--backend', 'loop']),
     ours(root, 'directory', 'ours, bind-mounted folders', '', ['--backend', 'directory']),
+    ...bare(root, client),
   ];
 }
 
-module.exports = { CONTROL, variants };
+module.exports = { BARE, CONTROL, variants };
