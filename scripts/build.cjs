@@ -3,7 +3,7 @@
 // usage: node scripts/build.cjs [FOLDER OF A CHECKOUT]
 'use strict';
 
-const { execFileSync } = require('node:child_process');
+const { execFileSync, spawnSync } = require('node:child_process');
 const fs = require('node:fs');
 const path = require('node:path');
 
@@ -46,10 +46,15 @@ function bundle(root) {
   fs.renameSync(`${script}.new`, script);
 }
 
-/** By a Node with the flags that the driver has: V8 takes code only from its own like. */
+/**
+ * By a Node with the flags that the driver has: V8 takes code only from its own like. Where the driver cannot run (a
+ * folder for temporary files whose path is too long for a socket), a start takes longer, and that is all.
+ */
 function compileBundle(root) {
   const words = [...NODE_FLAGS, path.join(__dirname, 'lib/compile-bundle.cjs'), path.join(root, 'dist/cli')];
-  execFileSync(process.execPath, words, { stdio: ['ignore', 'ignore', 'inherit'] });
+  const { status } = spawnSync(process.execPath, words, { stdio: ['ignore', 'ignore', 'inherit'] });
+  if (status !== 0)
+    console.error('build: serve could not be compiled beforehand; a start compiles it, and takes longer');
 }
 
 function main([given]) {

@@ -26,14 +26,22 @@ function installIsStale(root) {
   return installed === null || installed < modified(path.join(root, 'package-lock.json'));
 }
 
+/** What a build is made with, beside src. */
+const INPUTS = [
+  'tsconfig.json',
+  'tsconfig.build.json',
+  'package-lock.json',
+  'scripts/build.cjs',
+  'scripts/lib/compile-bundle.cjs',
+  'scripts/lib/node-flags.cjs',
+];
+
 /** dist/.built carries the time at which the last good build began: a file saved during it is newer. */
 function buildIsStale(root) {
   const built = modified(path.join(root, 'dist/.built'));
   if (built === null || modified(path.join(root, 'dist/cli/main.js')) === null) return true;
-  const inputs = ['tsconfig.json', 'tsconfig.build.json', 'package-lock.json', 'scripts/build.cjs'].map(
-    (name) => path.join(root, name),
-  );
-  return Math.max(latestBelow(path.join(root, 'src')), ...inputs.map((file) => modified(file) ?? 0)) > built;
+  const changed = INPUTS.map((name) => modified(path.join(root, name)) ?? 0);
+  return Math.max(latestBelow(path.join(root, 'src')), ...changed) > built;
 }
 
 /** A step that failed; `output` is what the tool said. */
