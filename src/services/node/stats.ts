@@ -1,6 +1,7 @@
 import type { Staged } from '../../backends/backend';
 import type { RequestOf, ResponseOf } from '../../csi/rpcs';
 import { notFound, unavailable } from '../../csi/status';
+import type { MountIdentity } from '../../host/host';
 import type { StageRecord, VolumeRecord } from '../../volumes/records';
 import { backendOf, type Env, type Handler } from '../env';
 import { nodeLock } from '../lock-keys';
@@ -74,8 +75,9 @@ async function measure(
   settled: () => StageRecord,
 ): Promise<Reply> {
   const backend = backendOf(env, volume);
+  let mounted: MountIdentity | null = null;
   try {
-    const mounted = await env.host.mounts.at(path);
+    mounted = await env.host.mounts.at(path);
     const raw = stage.capability.accessType === 'block';
     // Nothing is mounted at the staging path of a raw device.
     if (!mounted && !(raw && path === stage.stagingPath)) {
@@ -101,8 +103,12 @@ async function measure(
       ...condition(env, readOnly, readOnly ? 'the filesystem became read-only' : 'the volume is healthy'),
     };
   } catch (error) {
-    if (!isDead(error)) throw error;
-    return abnormal(env, error instanceof Error ? error.message : String(error));
+    if (isDead(error)) return abnormal(env, error instanceof Error ? error.message : String(error));
+    // An unmount takes the folder along: whatever the path was asked then, it was not there.
+    const now = settled();
+    const mount = await env.host.mounts.at(path);
+    if (mount !== null && mount.mountId !== mounted?.mountId) return measure(env, volume, now, path, settled);
+    throw error;
   }
 }
 

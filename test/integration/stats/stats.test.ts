@@ -1,12 +1,13 @@
 import * as fs from 'node:fs/promises';
 import * as path from 'node:path';
 import { Code } from '../../../src/csi/status';
+import { HostError } from '../../../src/host/host';
 import { systemClock } from '../../../src/util/clock';
 import { mountUnanswered } from '../../support/dead-fuse';
 import type { TestDriver } from '../../support/driver';
 import { TestGate } from '../../support/gate';
 import { ALL_KINDS, KINDS } from '../../support/kinds';
-import { dispose, MIB, use } from '../../support/lifecycle';
+import { dispose, MIB, publish, use } from '../../support/lifecycle';
 import { useMachine } from '../../support/machine';
 
 const BYTES = 1;
@@ -131,6 +132,56 @@ describe('stats of a volume that is taken down meanwhile', () => {
     await unpublished;
     await expect(statsAt(gated, used.id, used.target)).rejects.toMatchObject({ code: Code.NOT_FOUND });
     await dispose(gated, used);
+  });
+
+  describe.each([KINDS.tmpfs, KINDS.ext4])('between the look and the question, $name', (kind) => {
+    /** A driver; what is given to `meanwhile` is done once, when it asks the filesystem how full it is. */
+    async function interrupted() {
+      let work: (() => Promise<unknown>) | undefined;
+      const { mounts } = machine.host;
+      const usage = async (at: string) => {
+        const now = work;
+        work = undefined;
+        await now?.();
+        return mounts.usage(at);
+      };
+      const own = await machine.start({ host: { ...machine.host, mounts: { ...mounts, usage } } });
+      const used = await use(own, kind.options());
+      const unpublish = () => own.csi.NodeUnpublishVolume({ volume_id: used.id, target_path: used.target });
+      const meanwhile = (what: () => Promise<unknown>) => {
+        work = what;
+      };
+      return { own, used, unpublish, meanwhile };
+    }
+
+    it('there are none of a volume that is gone', async () => {
+      const { own, used, unpublish, meanwhile } = await interrupted();
+      meanwhile(unpublish);
+      await expect(statsAt(own, used.id, used.target)).rejects.toMatchObject({ code: Code.NOT_FOUND });
+      await dispose(own, used);
+    });
+
+    it('they are those of a volume that was put up again', async () => {
+      const { own, used, unpublish, meanwhile } = await interrupted();
+      meanwhile(async () => {
+        await unpublish();
+        await publish(own, used);
+      });
+      const { usage, volume_condition } = await statsAt(own, used.id, used.target);
+      expect(usage).toHaveLength(2);
+      expect(volume_condition).toMatchObject({ abnormal: false });
+      await dispose(own, used);
+    });
+
+    it('an error that has nothing to do with it stays what it is', async () => {
+      const { own, used, meanwhile } = await interrupted();
+      meanwhile(() => Promise.reject(new HostError('ENOMEM', 'statfs', 'statfs: ENOMEM')));
+      await expect(statsAt(own, used.id, used.target)).rejects.toMatchObject({
+        code: Code.INTERNAL,
+        message: expect.stringContaining('ENOMEM'),
+      });
+      await dispose(own, used);
+    });
   });
 
   it('whenever the mount goes', async () => {
