@@ -1,10 +1,14 @@
+import { mkdtempSync } from 'node:fs';
 import * as fs from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import * as path from 'node:path';
 import { createLinuxHost } from '../../src/host/linux';
 import { TestDriver } from '../support/driver';
 import { dispose, MIB, mountCapability, use } from '../support/lifecycle';
 
-const host = createLinuxHost({ stateDir: '/tmp/fc-host', cacheDir: '/tmp/fc-host/cache' });
+const ours = mkdtempSync(path.join(tmpdir(), 'fc-host-'));
+const host = createLinuxHost({ stateDir: ours, cacheDir: path.join(ours, 'cache') });
+afterAll(() => fs.rm(ours, { recursive: true, force: true }));
 
 describe.each(['ext4', 'xfs', 'btrfs'] as const)('a %s volume', (fsType) => {
   let driver: TestDriver;

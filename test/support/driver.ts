@@ -48,7 +48,7 @@ export class TestDriver {
     const dir = await fs.mkdtemp(path.join(root, 'fc-'));
     const dataDir = options.dataDir ?? path.join(dir, 'data');
     const socket = path.join(dir, 'csi.sock');
-    const { driver } = await Driver.start({
+    const starting = Driver.start({
       definitions: definitions(),
       nodeId: 'node-1',
       driverName: 'fake.csi.test',
@@ -73,7 +73,14 @@ export class TestDriver {
       dataDir,
       socket,
     });
-    return new TestDriver(driver, connectCsi(socket, definitions()), dir, dataDir);
+    try {
+      const { driver } = await starting;
+      return new TestDriver(driver, connectCsi(socket, definitions()), dir, dataDir);
+    } catch (error) {
+      // Nobody gets it, so nobody closes it.
+      await fs.rm(dir, { recursive: true, force: true });
+      throw error;
+    }
   }
 
   /** Ends the driver and keeps the data folder, as a restart does. */

@@ -62,6 +62,7 @@ export class RegisteredDriver {
     if (spec !== undefined) await fs.writeFile(written, scenarioText('test', spec));
     const scenarios = spec !== undefined ? [written] : file !== undefined ? [file] : [];
     this.running = await TestDriver.start({
+      root: this.root,
       backend: 'memory',
       host: createMemoryHost(),
       clock: this.clock,
