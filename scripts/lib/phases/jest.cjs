@@ -4,6 +4,7 @@
 const fs = require('node:fs');
 const path = require('node:path');
 
+const { kustomizeProblem } = require('../kustomize.cjs');
 const { findProgram, isInitialUserNamespace, isRoot, privateMounts } = require('../machine.cjs');
 const { leftOut, result } = require('./result.cjs');
 
@@ -78,6 +79,24 @@ function withoutJson(output) {
     .join('\n');
 }
 
+/** What a unit test needs whose file is called so (`*.linux.test.ts`), and why this machine has it not, or null. */
+const NEEDS = {
+  linux: () => (process.platform === 'linux' ? null : 'needs Linux'),
+  root: () => (isRoot() ? null : 'becomes another user: needs root'),
+  kustomize: (root) => kustomizeProblem(root),
+};
+
+/** Jest leaves a core to whoever watches: half of a machine of two. */
+async function unit(context, before) {
+  const problems = Object.entries(NEEDS)
+    .map(([need, problem]) => ({ need, problem: problem(context.root) }))
+    .filter(({ problem }) => problem !== null);
+  const ignored = problems.map(({ need }) => `--testPathIgnorePatterns=\\.${need}\\.test\\.ts$`);
+  const found = await runProject(context, 'unit', { before, args: ['--maxWorkers=100%', ...ignored] });
+  const reasons = problems.map(({ need, problem }) => `unit tests *.${need}.test.ts: ${problem}`);
+  return { ...found, skipped: found.skipped + reasons.length, leftOut: [...found.leftOut, ...reasons] };
+}
+
 /** Programs that the tests on real filesystems run, or have the driver run: which package has them. */
 const TOOLS = {
   'mkfs.ext4': 'e2fsprogs',
@@ -115,9 +134,8 @@ function jestPhases(root) {
       async (context) => {
         const before = (isRoot() && privateMounts()) || [];
         if (name === 'integration') return integration(context, before);
-        // Jest leaves a core to whoever watches: half of a machine of two.
-        const args = name === 'unit' ? ['--maxWorkers=100%'] : [];
-        return runProject(context, name, { before, args });
+        if (name === 'unit') return unit(context, before);
+        return runProject(context, name, { before });
       },
     ]),
   );

@@ -1,25 +1,16 @@
 import { execFileSync } from 'node:child_process';
 import * as fs from 'node:fs';
 import * as net from 'node:net';
-import { tmpdir } from 'node:os';
 import * as path from 'node:path';
 import type { Inspection } from '../../../src/kubelet/inspect/report';
 import { runCli } from '../../support/cli';
-import { ONE_POD, play } from '../kubelet/harness';
+import { usePlayedFolders } from '../../support/played-folder';
 
+const played = usePlayedFolders();
 const closers: (() => void)[] = [];
 afterEach(() => {
   for (const close of closers.splice(0)) close();
 });
-
-async function played(): Promise<{ root: string; volume: string }> {
-  const root = fs.mkdtempSync(path.join(fs.realpathSync(tmpdir()), 'fc-inspect-'));
-  closers.push(() => fs.rmSync(root, { recursive: true, force: true }));
-  await play(ONE_POD, 'create; wait running', { rootDir: root });
-  const [uid = ''] = fs.readdirSync(path.join(root, 'pods'));
-  const csi = path.join(root, 'pods', uid, 'volumes/kubernetes.io~csi');
-  return { root, volume: path.join(csi, fs.readdirSync(csi)[0] ?? '') };
-}
 
 /** Names, kinds, sizes and times of change of all that is there. */
 function shape(folder: string): string[] {
@@ -95,31 +86,6 @@ test('a folder that may not be read is told, and the rest goes on', async () => 
     }),
   );
   expect(seen.volumes).toHaveLength(1);
-});
-
-const asNobody = process.getuid?.() === 0 ? test : test.skip;
-asNobody('without permission for a part of it', async () => {
-  const { root, volume } = await played();
-  fs.chmodSync(root, 0o755);
-  const code = `
-    const { inspectFolder } = require(${JSON.stringify(path.resolve('src/kubelet/inspect/inspect.ts'))});
-    const { MountTable } = require(${JSON.stringify(path.resolve('src/kubelet/inspect/mount-table.ts'))});
-    // After everything is compiled: nobody may write what is compiled.
-    process.setgid(65534); process.setuid(65534);
-    const seen = inspectFolder({ root: ${JSON.stringify(root)}, version: '1.36', mounts: new MountTable([], () => undefined), mountsOf: 'none' });
-    process.stdout.write(JSON.stringify(seen.findings));`;
-  for (const folder of [path.dirname(path.dirname(volume)), path.join(root, 'pods')])
-    fs.chmodSync(folder, 0o755);
-  fs.chmodSync(path.dirname(volume), 0o700);
-  const out = execFileSync(process.execPath, [
-    '-r',
-    path.resolve('test/support/typescript-hook.cjs'),
-    '-e',
-    code,
-  ]).toString();
-  expect(JSON.parse(out)).toContainEqual(
-    expect.objectContaining({ code: 'unreadable', text: 'permission denied' }),
-  );
 });
 
 test.each([

@@ -2,42 +2,20 @@ import * as path from 'node:path';
 import { makeManifest } from '../../../src/cli/manifest/manifest';
 import { readVolumeParameters } from '../../../src/services/parameters';
 import { runCli } from '../../support/cli';
-import { describeKustomize, kustomizeBuild, OVERLAYS, overlayFolder } from '../../support/kustomize';
+import { OVERLAYS } from '../../support/kustomize';
 import { DEFAULTS } from '../../support/manifest-options';
 import {
   argument,
   type Container,
   containerOf,
   type Manifest,
-  manifestsIn,
   named,
   ofKind,
   outside,
   podOf,
   ROOT,
 } from '../../support/manifests';
-
-// The first run on a machine compiles kustomize.
-jest.setTimeout(10 * 60_000);
-
-const keyOf = ({ kind, metadata }: Manifest) => `${kind} ${metadata.namespace ?? ''}/${metadata.name}`;
-const byKey = (manifests: readonly Manifest[]) =>
-  Object.fromEntries(manifests.map((one) => [keyOf(one), one]));
-
-async function printed(...words: string[]): Promise<Manifest[]> {
-  const { code, out, err } = await runCli(['manifest', ...words]);
-  expect({ code, err }).toEqual({ code: 0, err: '' });
-  return manifestsIn(out, 'manifest');
-}
-
-describeKustomize('beside kustomize', () => {
-  it.each(OVERLAYS)('%s is object by object what deploy/overlays has', async (overlay) => {
-    const wanted = await kustomizeBuild(overlayFolder(overlay));
-    const found = await printed('--overlay', overlay);
-    expect(found.map(keyOf).sort()).toEqual(wanted.map(keyOf).sort());
-    expect(byKey(found)).toEqual(byKey(wanted));
-  });
-});
+import { keyOf, printed } from '../../support/printed-manifests';
 
 describe('flags change every place that has to agree', () => {
   const CHANGED = [

@@ -24,9 +24,7 @@ import {
 } from '../../../../src/host/libc';
 import { Limiter } from '../../../../src/host/libc/limiter';
 
-const onLinux = process.platform === 'linux' ? describe : describe.skip;
-
-onLinux('libc', () => {
+describe('libc', () => {
   const libc = createLibc({ width: 4 });
   let folder: string;
 

@@ -3,13 +3,7 @@ import { readServe } from '../../../src/cli/manifest/read-serve';
 import { createMemoryHost } from '../../../src/host/memory';
 import { CAPABILITIES } from '../../../src/services/capabilities';
 import { TestDriver } from '../../support/driver';
-import {
-  describeKustomize,
-  kustomizeBuild,
-  OVERLAYS,
-  type Overlay,
-  overlayFolder,
-} from '../../support/kustomize';
+import { kustomizeBuild, OVERLAYS, type Overlay, overlayFolder } from '../../support/kustomize';
 import {
   argument,
   type Container,
@@ -52,7 +46,7 @@ function configOf({ args = [], env = [] }: Container) {
   return readServe(words, environment);
 }
 
-describeKustomize('kustomize build', () => {
+describe('kustomize build', () => {
   beforeAll(async () => {
     for (const overlay of OVERLAYS) built.set(overlay, await kustomizeBuild(overlayFolder(overlay)));
   });

@@ -1,5 +1,5 @@
 import * as path from 'node:path';
-import { describeKustomize, kustomizeBuild } from '../../support/kustomize';
+import { kustomizeBuild } from '../../support/kustomize';
 import { type Manifest, podOf, ROOT } from '../../support/manifests';
 
 const { programsOf } = require('../../../scripts/lib/cluster/programs.cjs') as {
@@ -24,7 +24,7 @@ const FULL = 'deploy/overlays/full';
 const SNAPSHOTS = 'test/cluster/snapshot-controller';
 const overlayOf = (line: string) => path.relative(ROOT, lineFolder(line, 'overlay'));
 
-describeKustomize('what the cluster installs', () => {
+describe('what the cluster installs', () => {
   const built = new Map<string, Manifest[]>();
   const manifestsAt = (folder: string) => built.get(folder) ?? [];
 
