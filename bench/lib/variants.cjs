@@ -72,7 +72,7 @@ function bare(root, client) {
     {
       ...common,
       name: BARE.go,
-      what: 'the same in Go, on the library that csi-driver-host-path has: what that cannot be faster than',
+      what: 'the same in Go, on the library that csi-driver-host-path has: what that can hardly be faster than',
       command: ({ socket }) => [client, '-bare', socket],
     },
   ];
